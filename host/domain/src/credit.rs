@@ -38,6 +38,15 @@ pub struct Credit {
     pub sources: Vec<SourceEntry>,
 }
 
+impl Credit {
+    /// Returns true where the licence forbids to pass changed rows on (contract-16-licence).
+    #[must_use]
+    pub fn forbids_derivatives(&self) -> bool {
+        let licence = self.licence.to_ascii_uppercase();
+        ["CC-BY-ND-", "CC-BY-NC-ND-"].iter().any(|family| licence.starts_with(family))
+    }
+}
+
 /// An entry of the data package's `sources`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceEntry {

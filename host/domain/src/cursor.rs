@@ -95,7 +95,7 @@ impl CursorPosition {
         }
         Err(cursor_error(
             selection,
-            "the cursor belongs to another dataset or to another selection; repeat start, end, dimensions, geometry, columns, conditions, bbox, first, last and sort as they were, or start again without it",
+            "the cursor belongs to another dataset or to another selection; repeat start, end, dimensions, geometry, columns, conditions, bbox, first, last, sort, apply and its options as they were, or start again without it",
         ))
     }
 

@@ -60,6 +60,8 @@ pub struct PlanLimits {
     pub row_cap: Option<u64>,
     /// Bulk downloads.
     pub bulk: BulkEntitlement,
+    /// Rows that the transforms of a request may see; `None` if they are unlimited.
+    pub transform_rows: Option<u64>,
 }
 
 /// The limits of every plan.
@@ -90,14 +92,20 @@ impl PlanTable {
 }
 
 impl Default for PlanTable {
-    /// The table of spec-8-cap and spec-8-requests.
+    /// The table of spec-8-cap, spec-8-requests and contract-16-rows.
     fn default() -> Self {
         let limited = |requests| PlanLimits {
             requests_per_month: Some(requests),
             row_cap: Some(50_000),
             bulk: BulkEntitlement::None,
+            transform_rows: Some(1_000_000),
         };
-        let unlimited = |bulk| PlanLimits { requests_per_month: None, row_cap: None, bulk };
+        let unlimited = |bulk| PlanLimits {
+            requests_per_month: None,
+            row_cap: None,
+            bulk,
+            transform_rows: Some(100_000_000),
+        };
         Self {
             free: limited(10),
             starter: limited(1_000),

@@ -1,7 +1,8 @@
 //! The parsed parameters of `/data` (`docs/spec/parameters.md`): selection and output.
 
+mod apply;
 mod conditions;
-mod formats;
+mod loaded_plugins;
 pub mod options;
 mod order;
 mod pairs;
@@ -10,12 +11,13 @@ pub mod scalar;
 mod selection;
 
 pub use conditions::{ConditionParameter, MAX_VALUE_BYTES, Operator, is_condition};
-pub use formats::LoadedFormats;
+pub use loaded_plugins::LoadedPlugins;
 pub use order::MAX_SERIES_ROWS;
 pub use pairs::{last_value, parameter_names, parse_pairs};
 pub use parse::{parse_data, too_many_names_message};
 pub use selection::{Selection, Sent, SeriesRows, SortName};
 
+pub(crate) use apply::refuse_apply;
 pub(crate) use conditions::nearest_name;
 
 /// Rows returned when `limit` is omitted (spec-4.1-default-limit).
@@ -27,7 +29,7 @@ pub const MAX_LISTED_NAMES: usize = 4_096;
 
 /// Parameters of `/data`, in the order of contract-2-order; extensions after them. `where` stands
 /// for conditions.
-pub const DATA_PARAMETERS: [&str; 15] = [
+pub const DATA_PARAMETERS: [&str; 16] = [
     "start",
     "end",
     "dimensions",
@@ -43,14 +45,14 @@ pub const DATA_PARAMETERS: [&str; 15] = [
     "first",
     "last",
     "bbox",
+    "apply",
 ];
 
 /// Returns true for parameters of routes that take options of plugins, and words that are kept for
 /// them. A plugin called like one of them would have its options taken for something else.
 #[must_use]
 pub fn is_parameter(name: &str) -> bool {
-    DATA_PARAMETERS.contains(&name)
-        || matches!(name, "as_of" | "apply" | "since" | "after" | "lang")
+    DATA_PARAMETERS.contains(&name) || matches!(name, "as_of" | "since" | "after" | "lang")
 }
 
 /// Parameters that say in which form the selected rows are sent.
@@ -60,7 +62,7 @@ pub struct OutputParameters {
     pub format: Option<String>,
     /// True when JSON rows are wrapped (spec-2.3-envelope).
     pub envelope: bool,
-    /// Parameters whose name has a dot, for the encoder: `("csv.delimiter", ";")`; the last of a
-    /// name wins.
+    /// Parameters whose name has a dot, for encoder and transforms: `("csv.delimiter", ";")`; the
+    /// last of a name wins.
     pub options: Vec<(String, String)>,
 }

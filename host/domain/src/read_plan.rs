@@ -1,5 +1,6 @@
 //! Rows and columns to read for one response: decided from dataset, limits and query, without I/O.
 
+mod applied;
 mod condition;
 mod names;
 mod planner;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use crate::{BoundingBox, DatasetName, Date, Namespace, SeriesRows, Snapshot};
 
+pub use applied::{AppliedTransform, AppliedTransforms};
 pub(crate) use condition::json_number;
 pub use condition::{ColumnTest, ColumnValue, Condition, FloatKey, Side, parse_value};
 pub use planner::{MAX_SORTED_ROWS, UNBOUNDED_ROWS, check_order, plan_read, resolve_selection};
@@ -47,6 +49,9 @@ pub struct ReadPlan {
     pub max_rows: Option<u64>,
     /// The plan's row cap, where it is what bounds `max_rows`.
     pub plan_row_cap: Option<u64>,
+    /// Transforms that make the rows. Columns, order, rows of each series and bounds are then those
+    /// of what the last one gives, and `snapshot` has its columns in the place of the stored ones.
+    pub applied: Option<Arc<AppliedTransforms>>,
 }
 
 impl ReadPlan {
@@ -79,6 +84,7 @@ impl ReadPlan {
             first_row: None,
             max_rows: None,
             plan_row_cap: None,
+            applied: None,
         }
     }
 
@@ -89,5 +95,13 @@ impl ReadPlan {
             || !self.conditions.is_empty()
             || self.bbox.is_some()
             || self.series_rows.is_some()
+            || self.applied.is_some()
+    }
+
+    /// Returns the plan of the stored rows: that of what the first transform sees, where there is
+    /// one.
+    #[must_use]
+    pub fn stored_rows(&self) -> &Self {
+        self.applied.as_ref().map_or(self, |applied| &applied.input)
     }
 }

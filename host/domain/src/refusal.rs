@@ -47,6 +47,11 @@ pub enum Refusal {
     },
     /// 403: the licence forbids bulk redistribution.
     BulkForbidden,
+    /// 403: the licence forbids to hand changed rows on.
+    NoDerivatives {
+        /// The licence.
+        licence: String,
+    },
     /// 402: the plan has no bulk download (or not of this freshness).
     PaymentRequired {
         /// One sentence: what to do instead.
@@ -73,6 +78,34 @@ pub enum Refusal {
     /// 413: the first or last rows of more series than are held.
     TooManySeries {
         /// Series of a dataset at most.
+        limit: u64,
+    },
+    /// 413: a transform would see more rows than the plan has.
+    TooManyRowsToTransform {
+        /// Rows that it would see.
+        rows: u64,
+        /// Rows of the plan.
+        limit: u64,
+        /// True when `start` and `end` would leave fewer.
+        dated: bool,
+    },
+    /// 413: rows of more groups than are numbered for a transform.
+    TooManyGroups {
+        /// The transform.
+        transform: String,
+        /// Groups at most.
+        limit: u64,
+    },
+    /// 413: the rows are more than a transform takes, in its own words.
+    TransformTooLarge {
+        /// The transform.
+        transform: String,
+        /// Its sentence.
+        sentence: String,
+    },
+    /// 413: more rows than are held before the first byte of rows that transforms make.
+    TransformedRowsTooLarge {
+        /// Rows for which any answer is held.
         limit: u64,
     },
     /// 413: the answer is more than its plugin can make within the limits of the sandbox.

@@ -66,6 +66,7 @@ impl Error {
                 Refusal::NoSuchSnapshot { .. } => (StatusCode::NOT_FOUND, "no_such_snapshot"),
                 Refusal::WatermarkGone { .. } => (StatusCode::GONE, "watermark_gone"),
                 Refusal::BulkForbidden => (StatusCode::FORBIDDEN, "bulk_forbidden"),
+                Refusal::NoDerivatives { .. } => (StatusCode::FORBIDDEN, "no_derivatives"),
                 Refusal::PaymentRequired { .. } => {
                     (StatusCode::PAYMENT_REQUIRED, "payment_required")
                 }
@@ -75,8 +76,15 @@ impl Error {
                 Refusal::SortTooLarge { .. } | Refusal::SelectionTooLarge => {
                     (StatusCode::PAYLOAD_TOO_LARGE, "sort_too_large")
                 }
-                Refusal::TooManySeries { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "too_many_series"),
-                Refusal::ResponseTooLarge { .. } => {
+                Refusal::TooManySeries { .. } | Refusal::TooManyGroups { .. } => {
+                    (StatusCode::PAYLOAD_TOO_LARGE, "too_many_series")
+                }
+                Refusal::TooManyRowsToTransform { .. } => {
+                    (StatusCode::PAYLOAD_TOO_LARGE, "too_many_rows_to_transform")
+                }
+                Refusal::ResponseTooLarge { .. }
+                | Refusal::TransformTooLarge { .. }
+                | Refusal::TransformedRowsTooLarge { .. } => {
                     (StatusCode::PAYLOAD_TOO_LARGE, "answer_too_large")
                 }
                 Refusal::QuotaExceeded { .. } => (StatusCode::TOO_MANY_REQUESTS, "quota_used_up"),

@@ -33,6 +33,7 @@ pub(crate) const LINK: RouteParameters = RouteParameters {
         "first",
         "last",
         "bbox",
+        "apply",
         "days",
     ],
     prefix: Some("where."),

@@ -3,7 +3,8 @@
 
 use crate::ValidationError;
 use crate::query::{
-    LoadedFormats, OutputParameters, Selection, is_condition, last_value, parse_data, scalar,
+    LoadedPlugins, OutputParameters, Selection, is_condition, last_value, parse_data, refuse_apply,
+    scalar,
 };
 
 /// Rows of an answer when `limit` is omitted (contract-4-changes-limit).
@@ -13,14 +14,14 @@ pub const DEFAULT_LIMIT: u64 = 10_000;
 const SHARED_PARAMETERS: [&str; 3] = ["limit", "format", "geometry"];
 
 /// Parses `pairs` (from [`crate::query::parse_pairs`]) as [`parse_data`] does, with another
-/// default for `limit`, which is at least 1 here. What else `/data` knows is ignored like any other
-/// unknown parameter.
+/// default for `limit`, which is at least 1 here. `apply` is refused: rows without the transform
+/// would be wrong. What else `/data` knows is ignored like any other unknown parameter.
 ///
 /// # Errors
 /// Every problem there is.
 pub fn parse_query<'a>(
     pairs: &[(String, String)],
-    formats: impl Into<LoadedFormats<'a>>,
+    plugins: impl Into<LoadedPlugins<'a>>,
 ) -> Result<(Selection, OutputParameters), Vec<ValidationError>> {
     let limit =
         last_value(pairs, "limit").map(|raw| scalar::parse_positive("limit", raw, u64::MAX));
@@ -32,18 +33,20 @@ pub fn parse_query<'a>(
         })
         .cloned()
         .collect();
-    let parsed = parse_data(&shared, formats);
-    match (limit.transpose(), parsed) {
-        (Ok(limit), Ok((selection, output))) => {
+    let parsed = parse_data(&shared, plugins);
+    let apply = refuse_apply(last_value(pairs, "apply"));
+    match (limit.transpose(), parsed, apply) {
+        (Ok(limit), Ok((selection, output)), None) => {
             let limit = limit.unwrap_or(DEFAULT_LIMIT);
             Ok((Selection { limit, ..selection }, output))
         }
-        (limit, parsed) => {
+        (limit, parsed, apply) => {
             let others = parsed.err().unwrap_or_default();
             Err(limit
                 .err()
                 .into_iter()
                 .chain(others.into_iter().filter(|problem| problem.loc[1] != "limit"))
+                .chain(apply)
                 .collect())
         }
     }
@@ -83,6 +86,13 @@ mod tests {
         let names: Vec<String> =
             problems("geometry=7&format=xml&limit=0").into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["limit", "format", "geometry"]);
+    }
+
+    #[test]
+    fn changes_go_through_no_transform_contract_16() {
+        let names: Vec<String> =
+            problems("apply=growth&limit=0").into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["limit", "apply"]);
     }
 
     #[test]

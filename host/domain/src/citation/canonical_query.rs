@@ -20,16 +20,23 @@ impl CanonicalQuery {
     /// where it cut the result ([`CanonicalQuery::explicit_limit`]).
     #[must_use]
     pub fn new(plan: &ReadPlan, limit: Option<u64>) -> Self {
-        let all = &plan.snapshot.columns;
+        let stored = plan.stored_rows();
         let limit = limit.map(|limit| limit.to_string());
-        let (columns, geometry) = projection(all, &plan.columns);
+        let (columns, geometry) = match plan.applied {
+            None => projection(&plan.snapshot.columns, &plan.columns),
+            // What transforms see has all columns but geometry at least.
+            Some(_) => (
+                names_unless_all(&plan.snapshot.columns, &plan.columns),
+                projection(&stored.snapshot.columns, &stored.columns).1,
+            ),
+        };
         let parameters = [
             ("columns", columns),
-            ("dimensions", plan.search_text.clone()),
-            ("end", plan.end.as_ref().map(Date::to_string)),
+            ("dimensions", stored.search_text.clone()),
+            ("end", stored.end.as_ref().map(Date::to_string)),
             ("geometry", geometry.map(str::to_owned)),
             ("limit", limit),
-            ("start", plan.start.as_ref().map(Date::to_string)),
+            ("start", stored.start.as_ref().map(Date::to_string)),
         ];
         let mut pairs: Vec<(String, String)> = parameters
             .into_iter()
@@ -73,25 +80,28 @@ impl CanonicalQuery {
     }
 }
 
-/// Returns the canonical text of what `plan` selects by conditions, box, order and rows of each
-/// series (contract-15-canonical). Empty without any of them.
+/// Returns the canonical text of what `plan` selects by conditions, box, order, rows of each series
+/// and transforms (contract-15-canonical, contract-16-canonical). Empty without any of them.
 #[must_use]
 pub fn selection_text(plan: &ReadPlan) -> String {
     encode_pairs(selection_pairs(plan).collect())
 }
 
-/// Names and values of the parameters of section 15.
+/// Names and values of the parameters of sections 15 and 16.
 fn selection_pairs(plan: &ReadPlan) -> impl Iterator<Item = (String, String)> {
     let named = |(name, value): (&str, String)| (name.to_owned(), value);
-    let conditions = plan.conditions.iter().flat_map(|condition| {
-        let column = plan.snapshot.columns.get(condition.column).map_or("", |column| &column.name);
+    let stored = plan.stored_rows();
+    let conditions = stored.conditions.iter().flat_map(|condition| {
+        let column =
+            stored.snapshot.columns.get(condition.column).map_or("", |column| &column.name);
         let name = condition.test.operator().parameter(column);
         condition.test.values().into_iter().map(move |value| (name.clone(), value))
     });
-    let bbox = plan.bbox.as_ref().map(|bbox| ("bbox", bbox.to_parameter()));
+    let bbox = stored.bbox.as_ref().map(|bbox| ("bbox", bbox.to_parameter()));
     let sort = plan.order.to_parameter(&plan.snapshot).map(|sort| ("sort", sort));
     let others = [bbox, plan.series_rows.map(SeriesRows::to_pair), sort];
-    conditions.chain(others.into_iter().flatten().map(named))
+    let applied = plan.applied.iter().flat_map(|applied| applied.to_pairs());
+    conditions.chain(others.into_iter().flatten().map(named)).chain(applied)
 }
 
 /// `pairs` sorted by name, then by value, each once, encoded.
@@ -111,12 +121,16 @@ fn projection(all: &[Column], chosen: &[usize]) -> (Option<String>, Option<&'sta
     let is_geometry = |position: &usize| {
         all.get(*position).is_some_and(|column| column.role == ColumnRole::Geometry)
     };
-    if (0..all.len()).eq(chosen.iter().copied()) {
-        return (None, None);
-    }
+    let Some(names) = names_unless_all(all, chosen) else { return (None, None) };
     if (0..all.len()).filter(|position| !is_geometry(position)).eq(chosen.iter().copied()) {
         return (None, Some("false"));
     }
+    (Some(names), None)
+}
+
+/// Returns the value of `columns` that selects `chosen` of `all`; `None` for all of them in order.
+fn names_unless_all(all: &[Column], chosen: &[usize]) -> Option<String> {
     let name = |position: &usize| all.get(*position).map(|column| column.name.as_str());
-    (Some(chosen.iter().filter_map(name).collect::<Vec<_>>().join(",")), None)
+    let is_all = (0..all.len()).eq(chosen.iter().copied());
+    (!is_all).then(|| chosen.iter().filter_map(name).collect::<Vec<_>>().join(","))
 }

@@ -8,7 +8,9 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
+use crate::query::options::OptionScalar;
 use crate::query::{last_value, parse_data, parse_pairs};
+use crate::read_plan::{AppliedTransform, AppliedTransforms};
 use crate::{Column, ColumnRole, ColumnType, Namespace, Snapshot, fixtures, read_plan};
 
 fn column(name: &str, role: ColumnRole) -> Column {
@@ -104,6 +106,68 @@ fn a_canonical_query_says_what_selects_and_nothing_else_contract_13() {
         ("columns=value,geometry_wkt&geometry=false", false, "columns=value"),
     ] {
         assert_eq!(canonical(raw, cut).as_str(), expected, "{raw}");
+    }
+}
+
+#[test]
+fn a_canonical_query_names_release_and_options_of_transforms_contract_16() {
+    let canonical = |raw: &str, columns: &[usize]| {
+        let (mut selection, _) = parse_data(&parse_pairs(raw), &["json"]).unwrap();
+        let resolve = |snapshot: Snapshot, selection: &_| {
+            let (name, namespace) = (DatasetName::parse("cpi"), Namespace::parse("prices"));
+            let (name, namespace) = (name.unwrap(), namespace.unwrap());
+            read_plan::resolve_selection(name, namespace, Arc::new(snapshot), selection).unwrap()
+        };
+        let input = resolve(snapshot(), &selection.transform_input());
+        let mut made = snapshot();
+        made.columns.truncate(3);
+        made.columns[2].name = "rate".to_owned();
+        selection.apply = parse_data(
+            &parse_pairs("apply=growth"),
+            crate::query::LoadedPlugins {
+                transforms: &[("growth", "1.2.0")],
+                ..Default::default()
+            },
+        )
+        .unwrap()
+        .0
+        .apply;
+        let output = resolve(made, &selection.transform_output());
+        let option = |name: &str, value| (name.to_owned(), value);
+        let options = vec![
+            option("as", OptionScalar::Text("log".to_owned())),
+            option("periods", OptionScalar::Integer(12)),
+        ];
+        let transforms = [("growth", "1.2.0", options), ("pivot", "1.0.0", Vec::new())];
+        let transforms = transforms.map(|(name, version, options)| AppliedTransform {
+            name: name.to_owned(),
+            version: version.to_owned(),
+            options,
+        });
+        let applied = AppliedTransforms { input, transforms: transforms.into() };
+        assert_eq!(applied.to_notice(), "growth(as=log,periods=12), pivot");
+        let applied = Some(Arc::new(applied));
+        let plan = read_plan::ReadPlan { applied, columns: columns.to_vec(), ..output };
+        assert!(plan.is_filtered(), "only reading rows tells how many a transform gives");
+        let text = CanonicalQuery::new(&plan, None).as_str().to_owned();
+        assert_eq!(text.contains("apply"), selection_text(&plan).contains("apply"));
+        text
+    };
+    let apply = "apply=growth%401.2.0%2Cpivot%401.0.0";
+    let options = "growth.as=log&growth.periods=12";
+    for (raw, columns, expected) in [
+        ("", &[0, 1, 2][..], format!("{apply}&{options}")),
+        ("geometry=false", &[0, 1, 2], format!("{apply}&geometry=false&{options}")),
+        ("columns=rate,date", &[2, 0], format!("{apply}&columns=rate%2Cdate&{options}")),
+        (
+            "start=2020-01-01&where.value.contains=7&sort=date,-rate&last=3",
+            &[0, 1, 2],
+            format!(
+                "{apply}&{options}&last=3&sort=date%2C-rate&start=2020-01-01&where.value.contains=7"
+            ),
+        ),
+    ] {
+        assert_eq!(canonical(raw, columns), expected, "{raw}");
     }
 }
 

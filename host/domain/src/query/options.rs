@@ -1,11 +1,14 @@
 //! Parameters that plugins declare, as query parameters `<format>.<name>` (contract-1-order), and
 //! their values.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::scalar;
 use crate::ValidationError;
+use crate::read_plan::json_number;
 use crate::validation::ParameterLocation;
 
 /// Bytes of a value at most. A plugin may write an option into every cell, so a long one would be a
@@ -38,6 +41,18 @@ pub enum OptionScalar {
     Number(f64),
     /// Of [`ParameterKind::Boolean`].
     Boolean(bool),
+}
+
+/// The value in its canonical text.
+impl fmt::Display for OptionScalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Integer(integer) => integer.fmt(f),
+            Self::Number(number) => f.write_str(&json_number(*number)),
+            Self::Boolean(boolean) => boolean.fmt(f),
+        }
+    }
 }
 
 /// Checks `raw` for the query parameter called `name` (`csv.delimiter`). When `allowed` is not

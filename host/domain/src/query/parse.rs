@@ -3,24 +3,25 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::apply::parse_apply;
 use super::conditions::{is_condition, parse_conditions};
 use super::order::{parse_box, parse_series_rows, parse_sort};
 use super::pairs::last_value;
 use super::{
-    DEFAULT_LIMIT, LoadedFormats, MAX_LISTED_NAMES, OutputParameters, Selection, Sent, scalar,
+    DEFAULT_LIMIT, LoadedPlugins, MAX_LISTED_NAMES, OutputParameters, Selection, Sent, scalar,
 };
 use crate::ValidationError;
 
-/// Parses `pairs` (from [`super::parse_pairs`]). `formats` are those loaded now. Unknown parameters
+/// Parses `pairs` (from [`super::parse_pairs`]). `plugins` are those loaded now. Unknown parameters
 /// are ignored.
 ///
 /// # Errors
 /// Every problem there is.
 pub fn parse_data<'a>(
     pairs: &[(String, String)],
-    formats: impl Into<LoadedFormats<'a>>,
+    plugins: impl Into<LoadedPlugins<'a>>,
 ) -> Result<(Selection, OutputParameters), Vec<ValidationError>> {
-    let formats = formats.into();
+    let plugins = plugins.into();
     let mut problems = Vec::new();
     let mut note = |problem: ValidationError| problems.push(problem);
     let get = |name: &str| last_value(pairs, name);
@@ -42,10 +43,10 @@ pub fn parse_data<'a>(
     let limit = collect_error(get("limit").map(|raw| scalar::parse_count("limit", raw)), &mut note)
         .unwrap_or(DEFAULT_LIMIT);
     let format = get("format").map(|raw| {
-        if formats.contains(raw) {
+        if plugins.has_format(raw) {
             return Ok(raw.to_owned());
         }
-        let named = formats.data.iter().copied();
+        let named = plugins.data.iter().copied();
         scalar::check_literal("format", raw, named).map(|()| raw.to_owned())
     });
     let format = collect_error(format, &mut note);
@@ -67,6 +68,8 @@ pub fn parse_data<'a>(
         None
     });
     let bbox = collect_error(get("bbox").map(parse_box), &mut note);
+    let apply = get("apply").map(|raw| parse_apply(raw, plugins.transforms));
+    let apply = collect_error(apply, &mut note);
 
     if !problems.is_empty() {
         return Err(problems);
@@ -84,6 +87,7 @@ pub fn parse_data<'a>(
         sort,
         series_rows,
         bbox,
+        apply,
     };
     Ok((selection, OutputParameters { format, envelope, options: plugin_parameters(pairs) }))
 }

@@ -32,6 +32,30 @@ pub struct Selection {
     pub series_rows: Option<Sent<SeriesRows>>,
     /// Box that the geometry meets.
     pub bbox: Option<Sent<BoundingBox>>,
+    /// Names of the transforms that the rows go through, in this order; never empty.
+    pub apply: Option<Sent<Vec<String>>>,
+}
+
+impl Selection {
+    /// Returns what chooses the rows and columns that the first transform sees.
+    #[must_use]
+    pub fn transform_input(&self) -> Self {
+        Self { columns: None, sort: None, series_rows: None, apply: None, ..self.clone() }
+    }
+
+    /// Returns what shapes the rows that the last transform gives.
+    #[must_use]
+    pub fn transform_output(&self) -> Self {
+        Self {
+            start: None,
+            end: None,
+            dimensions: None,
+            geometry: true,
+            conditions: Vec::new(),
+            bbox: None,
+            ..self.clone()
+        }
+    }
 }
 
 /// A value with its text as sent, which a problem of it repeats.

@@ -4,7 +4,7 @@ use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 
 use crate::query::nearest_name;
-use crate::{Column, Snapshot};
+use crate::{Column, Selection, Snapshot};
 
 /// Names of columns that a problem lists at most.
 const MAX_LISTED: usize = 40;
@@ -16,9 +16,34 @@ const MAX_LINEAR: usize = 8;
 /// name with every column.
 const MAX_SOUGHT: usize = 4;
 
+/// Table whose columns a request names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Table {
+    /// That of a dataset.
+    Dataset,
+    /// That which transforms give.
+    Transformed,
+}
+
+impl Table {
+    /// The table that `selection` names columns of.
+    pub(super) fn of(selection: &Selection) -> Self {
+        if selection.apply.is_some() { Self::Transformed } else { Self::Dataset }
+    }
+
+    /// Beginning of a sentence about what it has.
+    pub(super) fn having(self) -> &'static str {
+        match self {
+            Self::Dataset => "this dataset has",
+            Self::Transformed => "what the transforms give has",
+        }
+    }
+}
+
 /// Columns of a snapshot by name, for a known number of look-ups.
 pub(super) struct ColumnNames<'a> {
     snapshot: &'a Snapshot,
+    table_of: Table,
     is_linear: bool,
     table: OnceCell<HashMap<&'a str, usize>>,
     /// Unknown names so far.
@@ -28,9 +53,9 @@ pub(super) struct ColumnNames<'a> {
 impl<'a> ColumnNames<'a> {
     /// Names of `snapshot`, of which about `lookups` are looked for. Time grows with the columns
     /// and the look-ups, not with one times the other.
-    pub(super) fn new(snapshot: &'a Snapshot, lookups: usize) -> Self {
+    pub(super) fn new(snapshot: &'a Snapshot, lookups: usize, table_of: Table) -> Self {
         let is_linear = lookups <= MAX_LINEAR;
-        Self { snapshot, is_linear, table: OnceCell::new(), unknown: Cell::new(0) }
+        Self { snapshot, table_of, is_linear, table: OnceCell::new(), unknown: Cell::new(0) }
     }
 
     /// Returns the column called `name`, with its position.
@@ -54,7 +79,13 @@ impl<'a> ColumnNames<'a> {
         let is_sought = self.unknown.replace(self.unknown.get() + 1) < MAX_SOUGHT;
         let nearest = is_sought.then(|| nearest_name(name, known)).flatten();
         let nearest = nearest.map(|name| format!("the nearest is '{name}'; ")).unwrap_or_default();
-        format!("unknown column '{name}'; {nearest}this dataset has {}", listed(self.snapshot))
+        let having = self.table_of.having();
+        format!("unknown column '{name}'; {nearest}{having} {}", listed(self.snapshot))
+    }
+
+    /// The table whose columns they are.
+    pub(super) fn table(&self) -> Table {
+        self.table_of
     }
 }
 

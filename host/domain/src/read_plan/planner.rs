@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::ReadPlan;
 use super::condition::resolve_conditions;
-use super::names::{ColumnNames, listed, quoted};
+use super::names::{ColumnNames, Table, listed, quoted};
 use super::row_order::{check_series_rows, resolve_order};
 use crate::dataset::GEOMETRY_COLUMN;
 use crate::plan::BulkEntitlement;
@@ -34,11 +34,12 @@ pub fn resolve_selection(
     let lookups = selection.columns.as_ref().map_or(0, |sent| sent.value.len())
         + selection.conditions.len()
         + selection.sort.as_ref().map_or(0, |sort| sort.value.len());
-    let names = ColumnNames::new(&snapshot, lookups);
+    let table = Table::of(selection);
+    let names = ColumnNames::new(&snapshot, lookups, table);
     let columns = resolve_projection(&names, &snapshot, selection);
     let conditions = resolve_conditions(&names, &selection.conditions);
     let order = resolve_order(&names, &snapshot, selection.sort.as_ref());
-    let series_rows = check_series_rows(&snapshot, selection);
+    let series_rows = check_series_rows(&snapshot, selection, table);
     let bbox = check_box(&snapshot, selection);
     match (columns, conditions, order, series_rows, bbox) {
         (Ok(columns), Ok(conditions), Ok(order), Ok(()), Ok(())) => {
@@ -78,8 +79,8 @@ pub fn plan_read(
     selection: &Selection,
     first_row: Option<u64>,
 ) -> Result<ReadPlan, Refusal> {
-    guard(dataset, &plan.snapshot, limits, selection)?;
-    let (max_rows, plan_row_cap) = bound(selection.limit, limits.row_cap);
+    guard(dataset, &plan.stored_rows().snapshot, limits, selection)?;
+    let (max_rows, plan_row_cap) = bound(selection.limit, row_cap(&plan, limits));
     let plan = ReadPlan { first_row, max_rows, plan_row_cap, ..plan };
     check_order(&plan)?;
     Ok(plan)
@@ -125,8 +126,9 @@ fn resolve_projection(
         .collect();
     if !unknown.is_empty() {
         return Err(problem(format!(
-            "unknown {}; this dataset has {}",
+            "unknown {}; {} {}",
             quoted(&unknown),
+            names.table().having(),
             listed(snapshot)
         )));
     }
@@ -179,6 +181,14 @@ fn has_bulk(dataset: &Dataset, snapshot: &Snapshot, limits: PlanLimits) -> bool 
     limits.bulk != BulkEntitlement::None
         && dataset.current.bulk_redistribution
         && snapshot.id == dataset.current.id
+}
+
+/// The row cap of a plan. No answer has more cells than the cap times the columns of the dataset,
+/// so that no transform opens a way around the cap (contract-16-cells).
+fn row_cap(plan: &ReadPlan, limits: PlanLimits) -> Option<u64> {
+    let cap = limits.row_cap?;
+    let cells = cap.saturating_mul(plan.stored_rows().snapshot.columns.len() as u64);
+    Some(cap.min(cells / (plan.columns.len() as u64).max(1)).max(1))
 }
 
 /// Returns `max_rows` and `plan_row_cap` of a limit (0: everything) under a plan's cap.

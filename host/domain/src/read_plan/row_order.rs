@@ -1,7 +1,7 @@
 //! The order of rows (contract-15-order). Rows are stored in their natural order: by date, then by
 //! primary key, then as in the source file.
 
-use super::names::ColumnNames;
+use super::names::{ColumnNames, Table};
 use crate::query::{Selection, Sent, SeriesRows, SortName};
 use crate::{ColumnRole, Snapshot, ValidationError};
 
@@ -71,7 +71,11 @@ pub(super) fn resolve_order(
         }
         keys.push(SortKey { column: position, descending: *descending });
     }
-    Ok(shortest(snapshot, keys))
+    Ok(match names.table() {
+        Table::Dataset => shortest(snapshot, keys),
+        // Rows of transforms come in an order of theirs.
+        Table::Transformed => RowOrder::By(keys),
+    })
 }
 
 /// The order of `keys`, of those that mean the same the one that streams.
@@ -109,12 +113,14 @@ fn natural_keys(snapshot: &Snapshot) -> Vec<SortKey> {
 pub(super) fn check_series_rows(
     snapshot: &Snapshot,
     selection: &Selection,
+    table: Table,
 ) -> Result<(), ValidationError> {
     let sent = selection.series_rows.as_ref().filter(|_| snapshot.date_column.is_none());
     let Some(sent) = sent else { return Ok(()) };
     let parameter = sent.value.parameter();
     let sentence = format!(
-        "this dataset has no date axis, so its rows have no oldest and newest; leave {parameter} out"
+        "{} no date axis, so its rows have no oldest and newest; leave {parameter} out",
+        table.having()
     );
     Err(ValidationError::value_error(parameter, &sentence, &sent.raw))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{DEFAULT_VALUES, MAX_COLUMNS, MAX_VALUES, ValuesPage};
 use crate::dataset::GEOMETRY_COLUMN;
-use crate::query::{is_condition, last_value, parse_data, scalar};
+use crate::query::{is_condition, last_value, parse_data, refuse_apply, scalar};
 use crate::read_plan::{parse_value, resolve_selection};
 use crate::{Column, ColumnRole, ReadPlan, Selection, ValidationError};
 
@@ -35,8 +35,9 @@ pub struct ValuesTarget {
 }
 
 impl ValuesQuery {
-    /// Parses `pairs` (from [`crate::query::parse_pairs`]). What else `/data` knows is ignored like
-    /// any other unknown parameter.
+    /// Parses `pairs` (from [`crate::query::parse_pairs`]). `apply` is refused: counts of rows
+    /// without the transform would be wrong. What else `/data` knows is ignored like any other
+    /// unknown parameter.
     ///
     /// # Errors
     /// Every problem there is.
@@ -64,19 +65,21 @@ impl ValuesQuery {
             let sentence = "after goes on in one column; name it, and no other, in columns";
             ValidationError::value_error("after", sentence, raw)
         });
-        match (limit, selection, stray) {
-            (Ok(limit), Ok(selection), None) => Ok(Self {
+        let apply = refuse_apply(last_value(pairs, "apply"));
+        match (limit, selection, stray, apply) {
+            (Ok(limit), Ok(selection), None, None) => Ok(Self {
                 selection,
                 limit: limit
                     .and_then(|limit| usize::try_from(limit).ok())
                     .unwrap_or(DEFAULT_VALUES),
                 after: after.map(str::to_owned),
             }),
-            (limit, selection, stray) => Err(limit
+            (limit, selection, stray, apply) => Err(limit
                 .err()
                 .into_iter()
                 .chain(selection.err().into_iter().flatten())
                 .chain(stray)
+                .chain(apply)
                 .collect()),
         }
     }

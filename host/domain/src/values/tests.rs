@@ -40,6 +40,12 @@ fn problems(raw: &str) -> Vec<(String, String, &'static str)> {
 }
 
 #[test]
+fn values_are_those_of_stored_rows_contract_16() {
+    let names: Vec<String> = problems("apply=growth&limit=0").into_iter().map(|p| p.0).collect();
+    assert_eq!(names, ["limit", "apply"]);
+}
+
+#[test]
 fn parameters_have_their_defaults_and_bounds_contract_15() {
     let plain = resolve("");
     assert_eq!((plain.columns.as_slice(), plain.page.limit), (&[1, 5][..], 1_000));

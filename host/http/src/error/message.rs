@@ -60,6 +60,9 @@ fn refusal_message(refusal: &Refusal) -> String {
             format!("What changed since then is no longer known; read snapshot '{oldest}' or a newer one anew and go on from there.")
         }
         Refusal::BulkForbidden => "The licence of this dataset forbids bulk redistribution on every plan; use /data.".to_owned(),
+        Refusal::NoDerivatives { licence } => {
+            format!("The licence of this dataset ({licence}) forbids to pass changed rows on, on every plan; leave apply out and calculate where you use them.")
+        }
         Refusal::PaymentRequired { advice } => advice.clone(),
         Refusal::UnboundedRequest { rows, geometry, dated, bulk } => unbounded_message(*rows, *geometry, *dated, *bulk),
         Refusal::SortTooLarge { limit } => {
@@ -70,6 +73,17 @@ fn refusal_message(refusal: &Refusal) -> String {
         }
         Refusal::TooManySeries { limit } => {
             format!("This dataset has more than {limit} series, of which first and last would keep rows; leave first and last out and use start, end or conditions.")
+        }
+        Refusal::TooManyRowsToTransform { rows, limit, dated } => {
+            let way = if *dated { "choose fewer with start and end" } else { "a larger plan has more, and the rows themselves are at /data without apply" };
+            format!("The transforms would see {rows} rows, and this plan has {limit}; conditions do not count; {way}.")
+        }
+        Refusal::TooManyGroups { transform, limit } => {
+            format!("The rows have more than {limit} groups for '{transform}', or groups with too long values; choose fewer rows with start, end or conditions.")
+        }
+        Refusal::TransformTooLarge { transform, sentence } => format!("{transform}: {sentence}"),
+        Refusal::TransformedRowsTooLarge { limit } => {
+            format!("The transforms make more rows than can be counted before the answer begins; give a positive limit of at most {limit}, or choose fewer rows.")
         }
         Refusal::ResponseTooLarge { plugin, ways } => {
             let ways = if ways.is_empty() { "ask the operator".to_owned() } else { ways.join(", or ") };

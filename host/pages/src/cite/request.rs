@@ -10,7 +10,8 @@ use yearbook_domain::{
 };
 use yearbook_http::{Error, accept, media_types};
 
-/// Parameters that select rows and columns; all others but `format` and `verify` are ignored.
+/// Parameters that select rows and columns; all others but `format` and `verify` are ignored, and
+/// `apply` is refused (contract-16-citations).
 const SELECTION: [&str; 10] =
     ["start", "end", "dimensions", "columns", "geometry", "limit", "sort", "first", "last", "bbox"];
 
@@ -60,11 +61,15 @@ impl CitationRequest {
         let verify = last_value(&pairs, "verify")
             .map(|raw| scalar::parse_boolean("verify", raw))
             .transpose();
-        let (selection, format, verify) = match (selection, format, verify) {
-            (Ok((selection, _)), Ok(format), Ok(verify)) => (selection, format, verify),
-            (selection, format, verify) => {
+        let apply = last_value(&pairs, "apply").map(|raw| {
+            let sentence = "a citation is of stored rows; leave apply out, and say beside it what was computed";
+            ValidationError::value_error("apply", sentence, raw)
+        });
+        let (selection, format, verify) = match (selection, format, verify, apply) {
+            (Ok((selection, _)), Ok(format), Ok(verify), None) => (selection, format, verify),
+            (selection, format, verify, apply) => {
                 let problems = selection.err().unwrap_or_default();
-                let others = format.err().into_iter().chain(verify.err());
+                let others = apply.into_iter().chain(format.err()).chain(verify.err());
                 let problems = problems.into_iter().chain(others).collect();
                 return Err(Refusal::InvalidParameters(problems).into());
             }

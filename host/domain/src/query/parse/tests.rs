@@ -41,6 +41,7 @@ fn defaults_are_those_of_spec_4_1() {
             sort: None,
             series_rows: None,
             bbox: None,
+            apply: None,
         }
     );
     assert_eq!(output(""), OutputParameters::default());

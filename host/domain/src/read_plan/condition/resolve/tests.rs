@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::query::{parse_data, parse_pairs};
+use crate::read_plan::names::Table;
 use crate::{Snapshot, fixtures};
 
 fn snapshot() -> Snapshot {
@@ -20,7 +21,7 @@ fn snapshot() -> Snapshot {
 fn resolved(raw: &str) -> Result<Vec<Condition>, Vec<ValidationError>> {
     let (selection, _) = parse_data(&parse_pairs(raw), &["json"]).unwrap();
     let snapshot = snapshot();
-    resolve_conditions(&ColumnNames::new(&snapshot, 1), &selection.conditions)
+    resolve_conditions(&ColumnNames::new(&snapshot, 1, Table::Dataset), &selection.conditions)
 }
 
 /// The only condition's values, as canonical text.
