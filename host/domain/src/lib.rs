@@ -3,6 +3,8 @@
 //! no clock, no Arrow, no HTTP types.
 
 pub mod bulk;
+pub mod calendar_span;
+pub mod calendar_unit;
 pub mod changes;
 pub mod citation;
 pub mod credit;
@@ -35,6 +37,8 @@ pub mod validation;
 pub mod values;
 mod words;
 
+pub use calendar_span::CalendarSpan;
+pub use calendar_unit::CalendarUnit;
 pub use citation::{CanonicalQuery, Citation, CitationFormat};
 pub use credit::{Credit, CreditLine, SourceEntry};
 pub use cursor::{CursorPosition, CursorSource};

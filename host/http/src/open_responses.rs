@@ -197,7 +197,7 @@ impl OpenResponses {
         match (holder.room(), holder.is_budget_exhausted()) {
             (0, true) => AcquireError::AllTaken,
             (0, false) => AcquireError::ShareExhausted,
-            _ => self.slots.reason(holder),
+            _ => self.slots.reason(holder, 1),
         }
     }
 

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use yearbook_shares::{AcquireError, CallerShare, FairSlots, SlotKind, SlotPermit};
 use yearbook_workers::Workers;
 
+use crate::guest_error::GuestError;
 use crate::limits::Limits;
 use crate::observe::PluginMetrics;
 
@@ -43,8 +44,8 @@ impl Admission {
         }
     }
 
-    /// A slot for the response of an encoder in the share of `holder`, at once or within
-    /// `sandbox.queue_ms`.
+    /// So many slots for a response in the share of `holder`, all of them at once or within
+    /// `sandbox.queue_ms`: responses that hold some and wait for more would wait for each other.
     ///
     /// # Errors
     /// [`AcquireError`] when there is none, or when the queue is full.
@@ -52,27 +53,28 @@ impl Admission {
         &self,
         metrics: &PluginMetrics,
         holder: &CallerShare,
-    ) -> Result<SlotPermit, AcquireError> {
+        count: usize,
+    ) -> Result<InstancePlaces, AcquireError> {
         if self.workers.load().new_jobs
             >= self.limits.backlog.saturating_mul(self.workers.threads())
         {
             return Err(AcquireError::AllTaken);
         }
         if self.memory.has_room()
-            && let Ok(permit) = self.instances.try_acquire(holder)
+            && let Ok(permits) = self.instances.try_acquire_many(holder, count)
         {
-            return Ok(permit);
+            return Ok(InstancePlaces(permits));
         }
         let _waiting = metrics.start_waiting();
         let _queued = QueueSlot::join(&self.queued, self.limits.queue)?;
         let acquire = async {
-            let permit = self.instances.acquire(holder, false).await?;
+            let permits = self.instances.acquire_many(holder, count).await?;
             self.memory.wait_for_room().await;
-            Ok(permit)
+            Ok(InstancePlaces(permits))
         };
         match tokio::time::timeout(self.limits.queue_timeout(), acquire).await {
             Ok(acquired) => acquired,
-            Err(_) => Err(self.instances.reason(holder)),
+            Err(_) => Err(self.instances.reason(holder, count)),
         }
     }
 
@@ -114,6 +116,21 @@ impl Admission {
 /// Places among the instances of a sandbox, taken in one step. Those that are not used are given
 /// back when it is dropped.
 pub struct InstancePlaces(Vec<SlotPermit>);
+
+impl InstancePlaces {
+    /// Takes one of them.
+    ///
+    /// # Errors
+    /// Fails where none is left.
+    pub(crate) fn take(&mut self) -> Result<SlotPermit, GuestError> {
+        self.0.pop().ok_or_else(|| GuestError::Host("no place is left".to_owned()))
+    }
+
+    /// Takes so many of them, or as many as there are.
+    pub(crate) fn split_off(&mut self, count: usize) -> Vec<SlotPermit> {
+        self.0.split_off(self.0.len().saturating_sub(count))
+    }
+}
 
 /// A job that runs or waits, counted until it is dropped.
 pub(crate) struct JobGuard(Arc<AtomicUsize>);

@@ -22,8 +22,9 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use tokio::runtime::Handle;
 use tracing::Instrument;
-use yearbook_shares::{AcquireError, CallerShare, SlotPermit};
+use yearbook_shares::CallerShare;
 
+use crate::admission::InstancePlaces;
 use crate::error::BoxError;
 use crate::guest::HostState;
 use crate::guest::bindings::EncoderPluginPre;
@@ -90,9 +91,40 @@ impl PluginEncoder {
         chosen: &[OptionValue],
         batches: Batches,
     ) -> Result<EncodedBody, GuestError> {
+        let places = self.admit(holder, 0).await?;
+        self.encode_admitted(places, holder, schema, chosen, batches).await
+    }
+
+    /// Waits for a place among the instances, a short while at most, and for `others` more for the
+    /// transforms before this encoder ([`crate::TransformChain::places`]): all of them or none.
+    ///
+    /// # Errors
+    /// [`GuestError::Busy`] when they do not come free, [`GuestError::ShareUsedUp`] when they are
+    /// and the share of `holder` is used up.
+    pub async fn admit(
+        &self,
+        holder: &CallerShare,
+        others: usize,
+    ) -> Result<InstancePlaces, GuestError> {
+        self.admit_places(holder, others.saturating_add(1)).await
+    }
+
+    /// As [`PluginEncoder::encode`], in a place of [`PluginEncoder::admit`].
+    ///
+    /// # Errors
+    /// As [`PluginEncoder::encode`].
+    pub async fn encode_admitted(
+        self: &Arc<Self>,
+        mut places: InstancePlaces,
+        holder: &CallerShare,
+        schema: SchemaRef,
+        chosen: &[OptionValue],
+        batches: Batches,
+    ) -> Result<EncodedBody, GuestError> {
         // For the rest of a response that does not fit in one chunk.
         let runtime = Handle::try_current().map_err(|error| GuestError::Host(error.to_string()))?;
-        let permit = self.admit(holder).await?;
+        let permit = places.take()?;
+        drop(places);
         let account = ResponseMetrics::begin(&self.metrics, &self.host.dump_target);
         let span = account.span();
         match self
@@ -130,7 +162,7 @@ impl PluginEncoder {
         schema: SchemaRef,
         chosen: &[OptionValue],
     ) -> Result<(), GuestError> {
-        let permit = self.admit(holder).await?;
+        let permit = self.admit(holder, 0).await?.take()?;
         let options = self.description.complete(chosen);
         let work = self.call_metrics(self.host.dump_target.clone());
         let encoder = Arc::clone(self);
@@ -138,16 +170,5 @@ impl PluginEncoder {
             EncoderInstance::open(&encoder, permit, work, &schema, &options).map(drop)
         })
         .await
-    }
-
-    /// Waits for a place among the instances in the share of `holder`.
-    async fn admit(&self, holder: &CallerShare) -> Result<SlotPermit, GuestError> {
-        self.host.admission.admit(&self.metrics, holder).await.map_err(|denied| {
-            self.metrics.record_refusal();
-            match denied {
-                AcquireError::AllTaken => GuestError::Busy { retry_after: 1 },
-                AcquireError::ShareExhausted => GuestError::ShareUsedUp,
-            }
-        })
     }
 }

@@ -1,6 +1,7 @@
 //! One guest: its store under limits, one call into it, and values as they cross. Every kind
 //! of plugin builds on it, and it knows none of them.
 
+mod arrays;
 pub(crate) mod bindings;
 mod calls;
 mod convert;
@@ -16,8 +17,9 @@ use crate::engine::guest_clock::GuestClock;
 use crate::limits::Limits;
 use crate::observe::DumpTarget;
 
+pub(crate) use self::arrays::check_arrays;
 pub(crate) use self::calls::GuestReport;
-pub(crate) use self::convert::{WireConverter, WireSchema};
+pub(crate) use self::convert::{WireColumns, WireConverter, WireSchema, plain};
 pub(crate) use self::host_state::HostState;
 pub(crate) use self::input_size::InputSize;
 

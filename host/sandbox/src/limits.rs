@@ -53,6 +53,10 @@ pub struct Limits {
     /// KiB at least. Default 256: a cube in JSON-stat has two bytes for a cell, and a row has the
     /// code of each of its dimensions.
     pub read_amplification: usize,
+    /// Bytes of rows that the transforms of one response may make, all together, of a byte that was
+    /// read for them, beyond 64 MiB; a result counts 1 KiB at least. Default 64: a date and a value
+    /// in dictionaries have eight bytes, and a row of text that is made of them some hundred.
+    pub transform_amplification: usize,
     /// Bytes that the parts of one response may leave for its tail, together. Default 16 MiB: an
     /// index of 10,000 row groups of 30 columns has some 10 MB.
     pub note_bytes: usize,
@@ -108,6 +112,7 @@ impl Default for Limits {
             output_bytes_per_call: CALL_OUTPUT_BYTES,
             amplification: 8,
             read_amplification: 256,
+            transform_amplification: 64,
             note_bytes: 16 << 20,
             instances: 512,
             total_memory_bytes: 4 << 30,

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use tokio::sync::OwnedSemaphorePermit;
 use yearbook_domain::{Digest, PluginKind};
-use yearbook_shares::{CallerShare, SlotPermit};
+use yearbook_shares::{AcquireError, CallerShare, SlotPermit};
 
-use crate::admission::SlowPluginLimiter;
+use crate::admission::{InstancePlaces, SlowPluginLimiter};
 use crate::guest::GuestHost;
 use crate::guest_error::GuestError;
 use crate::observe::{CallMetrics, DumpTarget, PluginMetrics};
@@ -83,6 +83,25 @@ impl PluginHead {
     pub(crate) fn try_acquire(&self) -> Result<SlotPermit, GuestError> {
         let permit = self.host.admission.instances.try_acquire(&CallerShare::default());
         permit.map_err(|_| GuestError::Busy { retry_after: 1 })
+    }
+
+    /// Waits for so many places among the instances in the share of `holder`, a short while at most,
+    /// and takes all of them or none.
+    ///
+    /// # Errors
+    /// [`GuestError::Busy`], [`GuestError::ShareUsedUp`].
+    pub(crate) async fn admit_places(
+        &self,
+        holder: &CallerShare,
+        count: usize,
+    ) -> Result<InstancePlaces, GuestError> {
+        self.host.admission.admit(&self.metrics, holder, count).await.map_err(|denied| {
+            self.metrics.record_refusal();
+            match denied {
+                AcquireError::AllTaken => GuestError::Busy { retry_after: 1 },
+                AcquireError::ShareExhausted => GuestError::ShareUsedUp,
+            }
+        })
     }
 
     /// Counters of the calls of one response, whose failure dumps go to `dump_target`.

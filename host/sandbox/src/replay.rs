@@ -81,6 +81,11 @@ impl Sandbox {
             (None, Plugin::Reader(reader)) if dump.about.component.kind == PluginKind::Reader => {
                 reader.replay(dump, hand.clone())
             }
+            (None, Plugin::Transform(transform))
+                if dump.about.component.kind == PluginKind::Transform =>
+            {
+                transform.replay(dump, hand.clone())
+            }
             (None, Plugin::Encoder(encoder))
                 if dump.about.component.kind == PluginKind::Encoder =>
             {

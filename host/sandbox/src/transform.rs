@@ -2,9 +2,24 @@
 //! planned without a row, and then runs as one stream of batches. What a transform only passes on
 //! never enters it. What it returns is believed nothing.
 
+mod budget;
 mod chain;
+mod codes;
+mod columns;
+mod crossing;
 mod description;
+mod groups;
 mod input;
+mod instance;
+mod link;
+mod link_run;
+mod made;
+mod needs;
+mod order;
+mod output;
+mod refusal;
+mod run;
+mod trial;
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -55,6 +55,16 @@ pub enum Trap {
         /// Bytes allowed.
         allowed: usize,
     },
+    /// `transform_amplification`.
+    #[error(
+        "made {returned} bytes of rows, with its chain, where what was read allows {allowed} (sandbox.transform_amplification)"
+    )]
+    TransformAmplification {
+        /// Bytes of rows.
+        returned: usize,
+        /// Bytes allowed.
+        allowed: usize,
+    },
     /// A splice that breaks a rule of the interface.
     #[error("returned a piece whose {0} (encoder.splice in the interface)")]
     Splice(String),
@@ -77,7 +87,11 @@ impl Trap {
     pub(crate) fn depends_on_input(&self) -> bool {
         matches!(
             self,
-            Self::Memory(_) | Self::Output(_) | Self::Notes(_) | Self::Amplification { .. }
+            Self::Memory(_)
+                | Self::Output(_)
+                | Self::Notes(_)
+                | Self::Amplification { .. }
+                | Self::TransformAmplification { .. }
         )
     }
 }
@@ -147,7 +161,9 @@ impl Trap {
             Self::Stack(_) => TrapKind::Stack,
             Self::Output(_) => TrapKind::Output,
             Self::Notes(_) => TrapKind::Notes,
-            Self::Amplification { .. } | Self::ReadAmplification { .. } => TrapKind::Amplification,
+            Self::Amplification { .. }
+            | Self::ReadAmplification { .. }
+            | Self::TransformAmplification { .. } => TrapKind::Amplification,
             Self::Splice(_) | Self::Views { .. } => TrapKind::Reference,
             Self::Wasm(_) => TrapKind::Wasm,
         }

@@ -64,6 +64,14 @@ pub enum GuestCall {
     Push(usize),
     /// `columns` or `pull`, after which chunk, from 1.
     Pull(usize),
+    /// `plan`.
+    Plan,
+    /// `prime`, of which batch, from 1.
+    Prime(usize),
+    /// `push` of a transform, of which batch, from 1.
+    PushRows(usize),
+    /// `finish`.
+    Finish,
 }
 
 impl fmt::Display for GuestCall {
@@ -76,6 +84,10 @@ impl fmt::Display for GuestCall {
             Self::Generate => f.write_str("generate"),
             Self::Push(chunk) => write!(f, "push (chunk {chunk})"),
             Self::Pull(chunk) => write!(f, "pull (after chunk {chunk})"),
+            Self::Plan => f.write_str("plan"),
+            Self::Prime(batch) => write!(f, "prime (batch {batch})"),
+            Self::PushRows(batch) => write!(f, "push (batch {batch})"),
+            Self::Finish => f.write_str("finish"),
         }
     }
 }

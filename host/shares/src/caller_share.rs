@@ -312,7 +312,14 @@ impl CallerUsage {
 
     /// Returns true when the share has a slot left.
     pub(crate) fn has_slot(&self, resource: SlotKind, total: usize) -> bool {
-        self.held(resource).load(Ordering::Relaxed) < self.max_slots(total)
+        self.has_slots(resource, total, 1)
+    }
+
+    /// Returns true when the share has so many slots left, or when none of it are held: one request
+    /// may have all that it needs.
+    pub(crate) fn has_slots(&self, resource: SlotKind, total: usize, count: usize) -> bool {
+        let held = self.held(resource).load(Ordering::Relaxed);
+        held == 0 || held.saturating_add(count) <= self.max_slots(total)
     }
 }
 

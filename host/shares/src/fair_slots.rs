@@ -49,7 +49,8 @@ pub enum AcquireError {
 
 struct Waiter {
     holder: CallerShare,
-    sender: oneshot::Sender<SlotPermit>,
+    count: usize,
+    sender: oneshot::Sender<Vec<SlotPermit>>,
 }
 
 /// A request that waits, counted until this is dropped.
@@ -88,12 +89,25 @@ impl FairSlots {
     /// # Errors
     /// [`AcquireError`].
     pub fn try_acquire(self: &Arc<Self>, holder: &CallerShare) -> Result<SlotPermit, AcquireError> {
-        // A caller that waits while slots are free has no share left, so nobody is overtaken.
-        let _guard = self.lock();
-        if self.free() == 0 || !self.has_share(holder) {
-            return Err(self.reason(holder));
+        let slots = self.try_acquire_many(holder, 1)?;
+        slots.into_iter().next().ok_or(AcquireError::AllTaken)
+    }
+
+    /// So many slots, where all of them can be had now.
+    ///
+    /// # Errors
+    /// [`AcquireError`].
+    pub fn try_acquire_many(
+        self: &Arc<Self>,
+        holder: &CallerShare,
+        count: usize,
+    ) -> Result<Vec<SlotPermit>, AcquireError> {
+        let waiting = self.lock();
+        if self.may_take(&waiting, holder, count) {
+            Ok(self.take(holder, count))
+        } else {
+            Err(self.reason(holder, count))
         }
-        Ok(self.take(holder))
     }
 
     /// A slot, as soon as the caller's turn comes. Requests of one caller that wait at once are as
@@ -106,49 +120,89 @@ impl FairSlots {
         holder: &CallerShare,
         unbounded: bool,
     ) -> Result<SlotPermit, AcquireError> {
+        let slots = self.wait_for(holder, 1, unbounded).await?;
+        slots.into_iter().next().ok_or(AcquireError::AllTaken)
+    }
+
+    /// So many slots, all of them as soon as the caller's turn comes and they are free; nobody else
+    /// takes one meanwhile. A caller that holds none may have more than its share.
+    ///
+    /// # Errors
+    /// [`AcquireError`] when too many of the caller's requests wait already, or when there are not
+    /// so many slots.
+    pub async fn acquire_many(
+        self: &Arc<Self>,
+        holder: &CallerShare,
+        count: usize,
+    ) -> Result<Vec<SlotPermit>, AcquireError> {
+        self.wait_for(holder, count, false).await
+    }
+
+    async fn wait_for(
+        self: &Arc<Self>,
+        holder: &CallerShare,
+        count: usize,
+        unbounded: bool,
+    ) -> Result<Vec<SlotPermit>, AcquireError> {
         let resource = self.resource;
+        if count > self.total {
+            return Err(AcquireError::AllTaken);
+        }
         let granted = {
             let mut waiting = self.lock();
-            if self.free() > 0 && self.has_share(holder) {
-                return Ok(self.take(holder));
+            if self.may_take(&waiting, holder, count) {
+                return Ok(self.take(holder, count));
             }
             let crowded = holder.callers().any(|caller| {
                 caller.waiting(resource).load(Ordering::Relaxed) >= caller.max_slots(self.total)
             });
             if crowded && !unbounded {
-                return Err(self.reason(holder));
+                return Err(self.reason(holder, count));
             }
             // Requests that gave up would pile up where no slot comes free.
             if waiting.len() == waiting.capacity() {
                 waiting.retain(|waiter| !waiter.sender.is_closed());
             }
             let (sender, granted) = oneshot::channel();
-            waiting.push_back(Waiter { holder: holder.clone(), sender });
+            waiting.push_back(Waiter { holder: holder.clone(), count, sender });
             granted
         };
         let _waiting = WaitingCount::begin(holder, resource);
         granted.await.map_err(|_| AcquireError::AllTaken)
     }
 
-    /// Returns the reason why a request waited in vain.
+    /// Returns the reason why a request for so many waited in vain.
     #[must_use]
-    pub fn reason(&self, holder: &CallerShare) -> AcquireError {
-        if self.free() > 0 && !self.has_share(holder) {
+    pub fn reason(&self, holder: &CallerShare, count: usize) -> AcquireError {
+        if self.free() >= count && !self.has_share(holder, count) {
             AcquireError::ShareExhausted
         } else {
             AcquireError::AllTaken
         }
     }
 
-    fn has_share(&self, holder: &CallerShare) -> bool {
-        holder.callers().all(|caller| caller.has_slot(self.resource, self.total))
+    fn has_share(&self, holder: &CallerShare, count: usize) -> bool {
+        holder.callers().all(|caller| caller.has_slots(self.resource, self.total, count))
     }
 
-    /// Takes a free slot. Call it under the lock.
-    fn take(self: &Arc<Self>, holder: &CallerShare) -> SlotPermit {
-        self.free.fetch_sub(1, Ordering::Relaxed);
-        holder.add(|caller| caller.held(self.resource), 1);
-        SlotPermit { slots: Arc::clone(self), holder: holder.clone() }
+    /// Returns true when so many are free, and nobody waits for them. Call it under the lock.
+    fn may_take(&self, waiting: &VecDeque<Waiter>, holder: &CallerShare, count: usize) -> bool {
+        // A caller that waits for one while slots are free has no share left, so it is not
+        // overtaken.
+        let wanted = |waiter: &Waiter| {
+            waiter.count > 1
+                && !waiter.sender.is_closed()
+                && self.has_share(&waiter.holder, waiter.count)
+        };
+        self.free() >= count && self.has_share(holder, count) && !waiting.iter().any(wanted)
+    }
+
+    /// Takes free slots. Call it under the lock.
+    fn take(self: &Arc<Self>, holder: &CallerShare, count: usize) -> Vec<SlotPermit> {
+        self.free.fetch_sub(count, Ordering::Relaxed);
+        holder.add(|caller| caller.held(self.resource), count);
+        let slot = || SlotPermit { slots: Arc::clone(self), holder: holder.clone() };
+        std::iter::repeat_with(slot).take(count).collect()
     }
 
     /// Puts a slot back, and hands out what is free to those that wait.
@@ -161,17 +215,17 @@ impl FairSlots {
             while self.free() > 0
                 && let Some(next) = self.next(&mut waiting)
             {
-                granted.push((next.sender, self.take(&next.holder)));
+                granted.push((next.sender, self.take(&next.holder, next.count)));
             }
         }
-        // Without the lock: a slot whose request went away meanwhile comes back here.
-        for (sender, slot) in granted {
-            drop(sender.send(slot));
+        // Without the lock: slots whose request went away meanwhile come back here.
+        for (sender, slots) in granted {
+            drop(sender.send(slots));
         }
     }
 
     /// The request whose turn it is: of those within their share the one whose callers hold the
-    /// fewest.
+    /// fewest. `None` where it waits for more slots than are free: they stay free for it.
     fn next(&self, waiting: &mut VecDeque<Waiter>) -> Option<Waiter> {
         if waiting.is_empty() {
             return None;
@@ -185,8 +239,11 @@ impl FairSlots {
             each.max().unwrap_or(0)
         };
         let within =
-            waiting.iter().enumerate().filter(|(_, waiter)| self.has_share(&waiter.holder));
-        let (position, _) = within.min_by_key(|(_, waiter)| held(waiter))?;
+            waiting.iter().enumerate().filter(|(_, waiter)| self.has_share(&waiter.holder, waiter.count));
+        let (position, waiter) = within.min_by_key(|(_, waiter)| held(waiter))?;
+        if waiter.count > self.free() {
+            return None;
+        }
         waiting.remove(position)
     }
 

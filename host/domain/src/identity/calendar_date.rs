@@ -10,6 +10,12 @@ impl Date {
     /// The first day of Unix time.
     pub const UNIX_EPOCH: Self = Self(*b"1970-01-01");
 
+    /// The first day of all.
+    pub const MIN: Self = Self(*b"0001-01-01");
+
+    /// The last day of all.
+    pub const MAX: Self = Self(*b"9999-12-31");
+
     /// None when `text` is no day, or anything besides `YYYY-MM-DD`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

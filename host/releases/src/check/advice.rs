@@ -67,9 +67,10 @@ fn advice_on_trap(trap: &Trap) -> &'static str {
         }
         Trap::Table(_) => "a table holds functions; it need not grow while rows are written",
         Trap::Stack(_) => "do not recurse over rows or text",
-        Trap::Output(_) | Trap::Amplification { .. } | Trap::ReadAmplification { .. } => {
-            "write what the rows need and no more"
-        }
+        Trap::Output(_)
+        | Trap::Amplification { .. }
+        | Trap::ReadAmplification { .. }
+        | Trap::TransformAmplification { .. } => "write what the rows need and no more",
         Trap::Notes(_) => "leave for the tail what an index needs and no more",
         Trap::Splice(_) => {
             "name ranges of this batch's buffers only, in the order of the output; the SDK's `Output::pass` does"

@@ -6,7 +6,7 @@ mod buffers;
 mod schema;
 mod unpack;
 
-use arrow::array::{Array, ArrayData, AsArray, RecordBatch};
+use arrow::array::{Array, ArrayData, ArrayRef, AsArray, RecordBatch};
 use arrow::buffer::Buffer;
 use arrow::datatypes::{DataType, Int32Type, Schema};
 use yearbook_domain::TextTraits;
@@ -14,6 +14,7 @@ use yearbook_domain::TextTraits;
 use self::buffers::{push_dictionary, push_flat, to_u32};
 pub(crate) use self::schema::WireSchema;
 use self::schema::dictionary_values;
+pub(crate) use self::unpack::plain;
 use super::bindings::exports::yearbook::plugin::encoder as wire;
 use super::bindings::yearbook::plugin::types;
 
@@ -23,7 +24,7 @@ use super::bindings::yearbook::plugin::types;
 #[error("column type {0} is not handed to plugins")]
 pub(crate) struct UnsupportedType(String);
 
-/// A batch ready to cross: what `wire::Batch` borrows from.
+/// A batch ready to cross: what an encoder's or a transform's batch borrows from.
 pub(crate) struct WireColumns {
     rows: u32,
     arrays: Vec<types::Array>,
@@ -61,6 +62,29 @@ impl WireColumns {
             });
         }
         Ok(with(wire::Batch { rows: self.rows, arrays: &self.arrays, buffers: &buffers }))
+    }
+
+    /// Columns that cross whole and without dictionaries.
+    ///
+    /// # Errors
+    /// Fails for a type that the interface does not carry.
+    pub(crate) fn whole(rows: usize, columns: &[ArrayRef]) -> Result<Self, UnsupportedType> {
+        let mut out = Self {
+            rows: to_u32(rows)?,
+            arrays: Vec::with_capacity(columns.len()),
+            buffers: Vec::with_capacity(columns.len() * 3),
+            cells: rows * columns.len(),
+            spelled: 0,
+        };
+        for column in columns {
+            push_flat(&mut out, &column.to_data(), wire::Crossing::Whole, TextTraits::empty())?;
+        }
+        Ok(out)
+    }
+
+    /// The arrays, and the bytes of all buffers.
+    pub(crate) fn parts(&self) -> (&[types::Array], Vec<&[u8]>) {
+        (&self.arrays, self.buffers.iter().map(|buffer| buffer.bytes.as_slice()).collect())
     }
 
     /// Buffers of the batch, by the index that a splice gives.

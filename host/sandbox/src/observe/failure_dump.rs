@@ -53,6 +53,9 @@ pub struct DumpMetadata {
     /// Columns that a reader was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<SourceColumn>,
+    /// Codes of the columns of a transform's input, for those that cross so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub codes: Vec<Option<Vec<String>>>,
     /// Progress of the instance before that call.
     pub before: InstanceProgress,
     /// The limits in force.
@@ -173,6 +176,7 @@ impl FailureDump {
             log: Vec::new(),
             options: Vec::new(),
             requests: Vec::new(),
+            codes: Vec::new(),
             before: InstanceProgress::default(),
             limits: *limits,
         };

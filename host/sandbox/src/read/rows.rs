@@ -1,14 +1,13 @@
-//! Columns and rows of a guest as Arrow has them, checked: a reader is believed neither lengths nor
-//! offsets nor UTF-8.
+//! Columns and rows of a reader as Arrow has them, checked.
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayData, ArrayRef, RecordBatch, RecordBatchOptions, make_array};
-use arrow::buffer::Buffer;
+use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use yearbook_domain::{ColumnRole, SourceColumn};
 
 use crate::guest::bindings::reader::exports::yearbook::plugin::reader as guest;
+use crate::guest::check_arrays;
 use crate::guest::parameters::quote;
 use crate::sanitize::{sanitize, sanitize_sentence};
 
@@ -93,39 +92,8 @@ pub(super) fn check_batch(schema: &SchemaRef, batch: guest::Batch) -> Result<Rec
     if length == 0 {
         return Err("a batch without rows".to_owned());
     }
-    if arrays.len() != schema.fields().len() {
-        return Err(format!("{} arrays for {} columns", arrays.len(), schema.fields().len()));
-    }
-    let mut buffers = buffers.into_iter();
-    let mut columns: Vec<ArrayRef> = Vec::with_capacity(arrays.len());
-    for (array, field) in arrays.into_iter().zip(schema.fields()) {
-        let wrong = |rule: &str| format!("a column {} {rule}", quote(field.name()));
-        let text = *field.data_type() == DataType::Utf8;
-        if array.length != rows || array.repeated || array.buffers != if text { 3 } else { 2 } {
-            return Err(wrong("of another shape than its type and the batch have"));
-        }
-        let mut next = || buffers.next().ok_or_else(|| wrong("without its buffers"));
-        let validity = next()?;
-        let mut builder = ArrayData::builder(field.data_type().clone()).len(length);
-        if array.null_count > 0 {
-            builder = builder.null_bit_buffer(Some(Buffer::from_vec(validity)));
-        } else if !validity.is_empty() {
-            return Err(wrong("with a validity buffer and no nulls"));
-        }
-        for _ in 1..array.buffers {
-            builder = builder.add_buffer(Buffer::from_vec(next()?));
-        }
-        // Checks lengths, offsets and UTF-8.
-        let data = builder.align_buffers(true).build();
-        let data = data.map_err(|why| wrong(&format!("that is damaged: {why}")))?;
-        if u32::try_from(data.null_count()).ok() != Some(array.null_count) {
-            return Err(wrong("whose nulls are miscounted"));
-        }
-        columns.push(make_array(data));
-    }
-    if buffers.next().is_some() {
-        return Err("buffers that belong to no column".to_owned());
-    }
+    let fields = schema.fields().iter().map(|field| (field.name().as_str(), field.data_type()));
+    let columns = check_arrays(rows, arrays, buffers, fields)?;
     let options = RecordBatchOptions::new().with_row_count(Some(length));
     RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
         .map_err(|why| why.to_string())

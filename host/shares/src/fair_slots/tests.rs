@@ -131,3 +131,50 @@ async fn a_slot_whose_request_went_away_is_not_lost() {
     }
     assert!(slots.lock().len() < 100, "those that gave up do not pile up");
 }
+
+#[tokio::test]
+async fn a_request_takes_all_of_its_slots_in_one_step_or_none_contract_16() {
+    let (callers, slots) = (callers(), slots(4));
+    let [many, other] = ["many", "other"].map(|key| callers.holder(Some(key), None));
+    let mut held: Vec<SlotPermit> =
+        (0..3).map(|_| slots.try_acquire(&CallerShare::default()).ok().unwrap()).collect();
+    assert!(slots.try_acquire_many(&many, 2).is_err());
+    let mut wait = Box::pin(slots.acquire_many(&many, 2));
+    assert!(wait.as_mut().now_or_never().is_none());
+    assert_eq!(slots.free(), 1, "it holds none while it waits");
+    assert_eq!(
+        slots.try_acquire(&other).err(),
+        Some(AcquireError::AllTaken),
+        "one that is free is kept for it"
+    );
+    drop(held.pop());
+    let both = wait.as_mut().now_or_never().unwrap().ok().unwrap();
+    assert_eq!((both.len(), slots.free()), (2, 0));
+    drop((both, held));
+    assert_eq!(slots.free(), 4);
+}
+
+#[tokio::test]
+async fn a_request_that_gave_up_keeps_no_slot_from_others_contract_16() {
+    let (callers, slots) = (callers(), slots(2));
+    let [many, other] = ["many", "other"].map(|key| callers.holder(Some(key), None));
+    let held = slots.try_acquire(&CallerShare::default()).ok().unwrap();
+    let mut wait = Box::pin(slots.acquire_many(&many, 2));
+    assert!(wait.as_mut().now_or_never().is_none());
+    drop(wait);
+    assert!(slots.try_acquire(&other).is_ok());
+    drop(held);
+}
+
+#[tokio::test]
+async fn one_request_may_have_more_than_its_share_where_it_holds_none_contract_16() {
+    let (callers, slots) = (callers(), slots(4));
+    let one = callers.holder(Some("one"), None);
+    let held = slots.try_acquire_many(&one, 3).ok().unwrap();
+    assert_eq!(slots.try_acquire(&one).err(), Some(AcquireError::ShareExhausted));
+    drop(held);
+    let held = slots.try_acquire(&one).ok().unwrap();
+    assert_eq!(slots.try_acquire_many(&one, 2).err(), Some(AcquireError::ShareExhausted));
+    drop(held);
+    assert_eq!(slots.acquire_many(&one, 5).await.err(), Some(AcquireError::AllTaken));
+}

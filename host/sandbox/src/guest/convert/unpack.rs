@@ -23,7 +23,7 @@ const RUN: usize = 64;
 /// # Errors
 /// Fails when its text has more than 2 GiB, or its values are of a type that cannot be taken by
 /// key.
-pub(super) fn plain(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+pub(crate) fn plain(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     let DataType::Dictionary(keys, values) = column.data_type() else {
         return Ok(Arc::clone(column));
     };

@@ -1,0 +1,111 @@
+//! What the columns of a chain are, as their fields say: roles, dates, and the columns of a series.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayRef, BooleanArray, RecordBatch, Scalar, StringArray, make_array, new_null_array,
+};
+use arrow::compute::and;
+use arrow::compute::kernels::cmp::{gt_eq, lt_eq};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::error::ArrowError;
+use yearbook_domain::{ColumnRole, Date};
+
+/// Purpose of a column.
+pub(super) const ROLE: &str = "yearbook.role";
+/// `date` for text that is always a date.
+pub(super) const TYPE: &str = "yearbook.type";
+/// Unit of the values.
+pub(super) const UNIT: &str = "yearbook.unit";
+/// JSON array of the columns that are a table's key.
+pub(super) const PRIMARY_KEY: &str = "yearbook.primary_key";
+/// JSON array of the columns whose values tell series apart.
+pub(super) const SERIES: &str = "yearbook.series";
+/// Smallest distance of two dates in a series.
+pub(super) const AXIS: &str = "yearbook.axis";
+/// Value of [`TYPE`] for dates.
+pub(super) const DATE: &str = "date";
+
+/// Type of a column's values, whether they are dictionary-encoded or not.
+pub(super) fn value_type(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => values,
+        plain => plain,
+    }
+}
+
+/// Returns whether a column has the role.
+pub(super) fn has_role(field: &Field, role: ColumnRole) -> bool {
+    field.metadata().get(ROLE).is_some_and(|found| found == role.as_str())
+}
+
+/// Returns whether all text of a column is dates.
+pub(super) fn is_date(field: &Field) -> bool {
+    *value_type(field.data_type()) == DataType::Utf8
+        && field.metadata().get(TYPE).is_some_and(|found| found == DATE)
+}
+
+/// Position of the date axis.
+pub(super) fn date_column(schema: &Schema) -> Option<usize> {
+    let dated = |field: &Field| has_role(field, ColumnRole::Date) && is_date(field);
+    schema.fields().iter().position(|field| dated(field))
+}
+
+/// Rows whose date is one from `from` to `to`.
+///
+/// # Errors
+/// Fails for a column of another type.
+pub(super) fn dates_within(
+    dates: &ArrayRef,
+    from: Date,
+    to: Date,
+) -> Result<BooleanArray, ArrowError> {
+    let day = |date: Date| Scalar::new(StringArray::from_iter_values([date.as_str()]));
+    and(&gt_eq(dates, &day(from))?, &lt_eq(dates, &day(to))?)
+}
+
+/// `batch`, which has the columns `read` of `schema`, with all columns of it; those that are missing
+/// have neither text nor numbers. For a failure dump.
+pub(super) fn whole_batch(
+    schema: &SchemaRef,
+    read: &[usize],
+    batch: &RecordBatch,
+) -> Option<RecordBatch> {
+    let columns = schema.fields().iter().enumerate().map(|(position, field)| {
+        if let Ok(place) = read.binary_search(&position) {
+            return Some(Arc::clone(batch.column(place)));
+        }
+        let nulls = new_null_array(value_type(field.data_type()), batch.num_rows());
+        let blank = nulls.to_data().into_builder().nulls(None).build().ok().map(make_array)?;
+        arrow::compute::cast(&blank, field.data_type()).ok()
+    });
+    RecordBatch::try_new(Arc::clone(schema), columns.collect::<Option<Vec<_>>>()?).ok()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A table of dates, period codes, regions and values.
+    pub(crate) fn table() -> Schema {
+        let text = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+        let field = |name: &str, data_type: &DataType, role: &str| {
+            Field::new(name, data_type.clone(), true).with_metadata([(ROLE, role)])
+        };
+        Schema::new_with_metadata(
+            vec![
+                field("date", &text, "date").with_metadata([(ROLE, "date"), (TYPE, DATE)]),
+                field("period", &DataType::Utf8, "period"),
+                field("region", &text, "dimension"),
+                field("value", &DataType::Float64, "value")
+                    .with_metadata([(ROLE, "value"), (UNIT, "NZD")]),
+            ],
+            [
+                (PRIMARY_KEY, r#"["date","region"]"#),
+                (SERIES, r#"["region"]"#),
+                (AXIS, "month"),
+                ("yearbook.dataset", "d"),
+            ],
+        )
+    }
+}

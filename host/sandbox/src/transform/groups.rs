@@ -1,0 +1,210 @@
+//! Groups of rows, numbered by the values of some columns in the order in which they appear. Values
+//! stay here, in a form that is compared and stored as bytes.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::Schema;
+use arrow::row::{RowConverter, RowParser, SortField};
+use indexmap::IndexSet;
+
+use super::budget::HeldBytes;
+use crate::guest_error::GuestError;
+
+/// Groups of a transform at most.
+pub(super) const GROUPS: usize = 1_000_000;
+/// Bytes of their values at most.
+pub(super) const VALUE_BYTES: usize = 64 << 20;
+/// Bytes that a group takes beside its values.
+const GROUP_BYTES: usize = 48;
+
+/// The groups of one instance.
+pub(super) struct Groups {
+    /// `None` where all rows are one group.
+    rows: Option<(RowConverter, RowParser)>,
+    values: IndexSet<Box<[u8]>>,
+    bytes: usize,
+    held: HeldBytes,
+}
+
+impl Groups {
+    /// No groups yet, of the columns of `schema` at these positions.
+    ///
+    /// # Errors
+    /// Fails for a type that has no order.
+    pub(super) fn new(
+        schema: &Schema,
+        columns: &[usize],
+        held: HeldBytes,
+    ) -> Result<Self, GuestError> {
+        let field = |column: &usize| schema.field(*column).data_type().clone();
+        let fields: Vec<SortField> = columns.iter().map(field).map(SortField::new).collect();
+        let rows = if fields.is_empty() {
+            None
+        } else {
+            let converter = RowConverter::new(fields).map_err(host_error)?;
+            let parser = converter.parser();
+            Some((converter, parser))
+        };
+        Ok(Self { rows, values: IndexSet::new(), bytes: 0, held })
+    }
+
+    /// Number of each row's group. `columns`: those of the groups in `batch`.
+    ///
+    /// # Errors
+    /// [`GuestError::TooManyGroups`].
+    pub(super) fn number(
+        &mut self,
+        batch: &RecordBatch,
+        columns: &[usize],
+    ) -> Result<Vec<u32>, GuestError> {
+        let Some((converter, _)) = &self.rows else {
+            self.values.insert(Box::default());
+            return Ok(vec![0; batch.num_rows()]);
+        };
+        let columns: Vec<ArrayRef> =
+            columns.iter().map(|column| Arc::clone(batch.column(*column))).collect();
+        let rows = converter.convert_columns(&columns).map_err(host_error)?;
+        let mut numbers = Vec::with_capacity(rows.num_rows());
+        for row in &rows {
+            let number = match self.values.get_index_of(row.data()) {
+                Some(number) => number,
+                None => {
+                    let bytes = row.data().len();
+                    self.bytes = self.bytes.saturating_add(bytes);
+                    if self.values.len() >= GROUPS || self.bytes > VALUE_BYTES {
+                        let (groups, bytes) = (GROUPS, VALUE_BYTES);
+                        return Err(GuestError::TooManyGroups { groups, bytes });
+                    }
+                    self.held.take(bytes.saturating_add(GROUP_BYTES))?;
+                    self.values.insert_full(row.data().into()).0
+                }
+            };
+            numbers.push(u32::try_from(number).map_err(host_error)?);
+        }
+        Ok(numbers)
+    }
+
+    /// Bytes that the values of these groups have as columns; `None` where a number is no group's.
+    pub(super) fn bytes_of(&self, numbers: &[u32]) -> Option<usize> {
+        let bytes = |number: &u32| {
+            let number = usize::try_from(*number).ok()?;
+            self.values.get_index(number).map(|value| value.len())
+        };
+        numbers.iter().map(bytes).try_fold(0_usize, |all, bytes| Some(all.saturating_add(bytes?)))
+    }
+
+    /// Number of groups from the first on whose values have so many bytes, about; one at least.
+    pub(super) fn count_within(&self, numbers: &[u32], bytes: usize) -> usize {
+        let mut all = 0;
+        let fits = |number: &&u32| {
+            all += self.bytes_of(&[**number]).unwrap_or(0);
+            all <= bytes
+        };
+        numbers.iter().take_while(fits).count().max(1)
+    }
+
+    /// Values of these groups, without dictionaries: a column for each of those that number them.
+    /// The numbers have gone through [`Groups::bytes_of`].
+    ///
+    /// # Errors
+    /// Fails when text has more than 2 GiB.
+    pub(super) fn columns(&self, numbers: &[u32]) -> Result<Vec<ArrayRef>, GuestError> {
+        let Some((converter, parser)) = &self.rows else { return Ok(Vec::new()) };
+        let value = |number: &u32| self.values.get_index(usize::try_from(*number).ok()?);
+        let rows = numbers.iter().filter_map(value).map(|value| parser.parse(value));
+        converter.convert_rows(rows).map_err(host_error)
+    }
+}
+
+/// A fault of the host.
+pub(super) fn host_error(error: impl ToString) -> GuestError {
+    GuestError::Host(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use arrow::array::{AsArray, DictionaryArray, Int64Array};
+    use arrow::datatypes::{DataType, Int32Type, Int64Type};
+
+    use super::*;
+    use crate::admission::MemoryBudget;
+
+    fn batch(text: &[Option<&str>], numbers: &[i64]) -> RecordBatch {
+        let text: DictionaryArray<Int32Type> = text.iter().copied().collect();
+        let numbers = Int64Array::from(numbers.to_vec());
+        let columns: [(&str, ArrayRef, bool); 2] =
+            [("region", Arc::new(text), true), ("year", Arc::new(numbers), true)];
+        RecordBatch::try_from_iter_with_nullable(columns).unwrap()
+    }
+
+    fn groups(columns: &[usize], memory: usize) -> (Groups, Arc<MemoryBudget>) {
+        let budget = Arc::new(MemoryBudget::new(memory));
+        let schema = batch(&[], &[]).schema();
+        let groups = Groups::new(&schema, columns, HeldBytes::new(&budget)).ok().unwrap();
+        (groups, budget)
+    }
+
+    #[test]
+    fn groups_are_numbered_as_they_appear_and_have_their_values_contract_16() {
+        let (mut groups, budget) = groups(&[0, 1], 1 << 20);
+        let one = batch(&[Some("b"), None, Some("b"), Some("b")], &[1, 1, 2, 1]);
+        let two = batch(&[Some("a"), None], &[1, 1]);
+        let mut number = |rows: &RecordBatch| groups.number(rows, &[0, 1]).ok().unwrap();
+        assert_eq!(number(&one), [0, 1, 2, 0]);
+        assert_eq!(number(&two), [3, 1], "another dictionary has other keys");
+        let columns = groups.columns(&[3, 1, 0, 0]).ok().unwrap();
+        assert_eq!(columns[0].data_type(), &DataType::Utf8);
+        let text: Vec<_> = columns[0].as_string::<i32>().iter().collect();
+        assert_eq!(text, [Some("a"), None, Some("b"), Some("b")]);
+        assert_eq!(columns[1].as_primitive::<Int64Type>().values(), &[1, 1, 1, 1]);
+        assert!(groups.bytes_of(&[0, 3]).is_some() && groups.bytes_of(&[4]).is_none());
+        assert!(budget.used() > 0);
+        drop(groups);
+        assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn without_columns_all_rows_are_one_group_contract_16() {
+        let (mut groups, _) = groups(&[], 1 << 20);
+        assert!(groups.bytes_of(&[0]).is_none(), "no row has come yet");
+        let numbers = groups.number(&batch(&[None, Some("a")], &[1, 2]), &[]).ok().unwrap();
+        assert_eq!(numbers, [0, 0]);
+        assert!(groups.bytes_of(&[0]).is_some() && groups.bytes_of(&[1]).is_none());
+    }
+
+    #[test]
+    fn there_are_a_million_groups_with_64_mib_of_values_at_most_contract_16() {
+        let (mut many, _) = groups(&[1], 1 << 30);
+        let numbers: Vec<i64> = (0..1_000_001).collect();
+        let text = vec![None; numbers.len()];
+        let rows = batch(&text, &numbers);
+        assert!(many.number(&rows.slice(0, GROUPS), &[1]).is_ok());
+        let refused = many.number(&rows, &[1]);
+        assert!(matches!(refused, Err(GuestError::TooManyGroups { groups: GROUPS, .. })));
+        let (mut long, _) = groups(&[0], 1 << 30);
+        let mebibyte = "x".repeat(1 << 20);
+        let mut refused = None;
+        for n in 0..64 {
+            let text = format!("{n}{mebibyte}");
+            refused = refused.or(long.number(&batch(&[Some(&text)], &[0]), &[0]).err());
+        }
+        assert!(matches!(refused, Some(GuestError::TooManyGroups { bytes: VALUE_BYTES, .. })));
+        let (mut crowded, _) = groups(&[0], 1000);
+        let text = "x".repeat(1000);
+        let refused = crowded.number(&batch(&[Some(&text)], &[0]), &[0]);
+        assert!(matches!(refused, Err(GuestError::Busy { .. })), "memory is counted");
+    }
+
+    #[test]
+    fn long_values_leave_in_small_slices() {
+        let (mut groups, _) = groups(&[0], 1 << 20);
+        let text = "x".repeat(1000);
+        groups.number(&batch(&[Some("a"), Some(&text)], &[0, 0]), &[0]).ok().unwrap();
+        assert_eq!(groups.count_within(&[0, 0, 0], 1 << 10), 3);
+        assert_eq!(groups.count_within(&[1, 1, 1], 2100), 2);
+        assert_eq!(groups.count_within(&[1, 1], 10), 1, "one at least");
+    }
+}

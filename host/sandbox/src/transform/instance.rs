@@ -1,0 +1,243 @@
+//! One guest at work on the rows of one response: a store, a `transforming`, and the limits of each
+//! call. All of it is blocking and runs on a worker.
+
+use std::sync::Arc;
+
+use arrow::datatypes::Schema;
+use wasmtime::Store;
+use wasmtime::component::ResourceAny;
+use yearbook_shares::SlotPermit;
+
+use super::PluginTransform;
+use super::codes::CodeTable;
+use super::groups::host_error;
+use super::needs::{Needs, Unmet};
+use super::output::Output;
+use crate::guest::bindings::transform::TransformPlugin;
+use crate::guest::bindings::transform::exports::yearbook::plugin::transform as guest;
+use crate::guest::bindings::transform::yearbook::plugin::statistics::Code;
+use crate::guest::parameters::wire_option;
+use crate::guest::{HostState, InputSize, WireColumns, WireSchema};
+use crate::guest_error::GuestError;
+use crate::observe::{CallMetrics, FailureDump, GuestFunction, GuestLogLine, ResourceUsage};
+use crate::options::OptionValue;
+use crate::sanitize::sanitize_sentence;
+
+/// Codes of the columns of an input, for those that cross so.
+pub(super) type Codes = Vec<Option<Arc<CodeTable>>>;
+
+/// Rows as they cross.
+pub(super) struct CrossingRows {
+    pub(super) rows: usize,
+    /// Number of each row's group; empty where rows have none.
+    pub(super) groups: Vec<u32>,
+    pub(super) columns: WireColumns,
+}
+
+/// An instance of a transform. Nothing calls it again after an error.
+pub(super) struct TransformInstance {
+    store: Store<HostState>,
+    guest: TransformPlugin,
+    /// The response, once it has begun.
+    transforming: Option<ResourceAny>,
+    /// Where failures are kept.
+    dump: Option<Box<FailureDump>>,
+    /// Given back when the instance is dropped.
+    _permit: Arc<SlotPermit>,
+}
+
+impl TransformInstance {
+    /// An instance for `schema` that has not been asked anything.
+    pub(super) fn new(
+        transform: &PluginTransform,
+        permit: Arc<SlotPermit>,
+        work: Arc<CallMetrics>,
+        schema: &Schema,
+        options: &[OptionValue],
+    ) -> Result<Self, GuestError> {
+        let host = &transform.host;
+        let dump = work.dump_target().is_enabled().then(|| {
+            Box::new(FailureDump::for_response(work.release(), schema, options, &host.limits))
+        });
+        let plain = transform.description.non_default(options).next().is_none();
+        let names = schema.fields().iter().map(|field| field.name().len()).sum();
+        let input = InputSize::new(schema.fields().len(), names, plain);
+        let mut store = HostState::new_store(host, work, input);
+        let made = HostState::try_call(&mut store, |store| transform.linked.instantiate(store));
+        match made {
+            Ok(guest) => Ok(Self { store, guest, transforming: None, dump, _permit: permit }),
+            Err(trap) => {
+                let error = store.data().stopped(trap);
+                write_dump(dump, GuestFunction::Open, &error, &store);
+                Err(error)
+            }
+        }
+    }
+
+    /// Asks what the transform needs of `schema`.
+    pub(super) fn plan(
+        &mut self,
+        schema: &Schema,
+        options: &[OptionValue],
+    ) -> Result<Needs, GuestError> {
+        let flattened = WireSchema::new(schema, false).map_err(host_error)?;
+        let options: Vec<_> = options.iter().map(wire_option).collect();
+        let needs = self.call(GuestFunction::Plan, |guest, _, store| {
+            let guest = guest.yearbook_plugin_transform();
+            flattened.borrow(|schema| guest.call_plan(store, schema, &options))
+        })?;
+        Needs::check(needs, schema).map_err(|unmet| match unmet {
+            Unmet::Broken(rule) => self.broken_rule(GuestFunction::Plan, &rule),
+            Unmet::Declined(sentence) => {
+                self.failed(GuestFunction::Plan, GuestError::Declined(sentence))
+            }
+        })
+    }
+
+    /// Begins the response, and asks for its columns.
+    pub(super) fn open(
+        &mut self,
+        schema: &Schema,
+        options: &[OptionValue],
+        codes: &Codes,
+        needs: &Needs,
+    ) -> Result<Output, GuestError> {
+        if let Some(dump) = &mut self.dump {
+            let values = |table: &Option<Arc<CodeTable>>| {
+                table.as_ref().map(|table| table.values().to_vec())
+            };
+            dump.about.codes = codes.iter().map(values).collect();
+        }
+        let flattened = WireSchema::new(schema, false).map_err(host_error)?;
+        let options: Vec<_> = options.iter().map(wire_option).collect();
+        let lent: Vec<Option<Vec<Code<'_>>>> =
+            codes.iter().map(|table| table.as_deref().map(lend)).collect();
+        let lent: Vec<Option<&[Code<'_>]>> = lent.iter().map(Option::as_deref).collect();
+        let bytes = |table: &Arc<CodeTable>| table.values().iter().map(String::len).sum::<usize>();
+        self.store.data_mut().add_input(codes.iter().flatten().map(bytes).sum());
+        let opened = self.call(GuestFunction::Open, |guest, _, store| {
+            let calls = guest.yearbook_plugin_transform().transforming();
+            flattened.borrow(|schema| calls.call_open(store, schema, &lent, &options))
+        })?;
+        self.transforming = Some(opened);
+        let output = self.call(GuestFunction::Output, |guest, transforming, store| {
+            let calls = guest.yearbook_plugin_transform().transforming();
+            calls.call_output(store, transforming?).map(Ok)
+        })?;
+        Output::check(output, schema, needs)
+            .map_err(|rule| self.broken_rule(GuestFunction::Output, &rule))
+    }
+
+    /// Gives it rows that come first.
+    pub(super) fn prime(&mut self, rows: &CrossingRows) -> Result<(), GuestError> {
+        self.record_input(rows);
+        self.call(GuestFunction::Prime, |guest, transforming, store| {
+            let calls = guest.yearbook_plugin_transform().transforming();
+            rows.borrow(|rows| calls.call_prime(store, transforming?, rows))
+        })
+    }
+
+    /// Gives it rows.
+    pub(super) fn push(
+        &mut self,
+        rows: &CrossingRows,
+    ) -> Result<Option<guest::MadeRows>, GuestError> {
+        self.record_input(rows);
+        self.call(GuestFunction::Push, |guest, transforming, store| {
+            let calls = guest.yearbook_plugin_transform().transforming();
+            rows.borrow(|rows| calls.call_push(store, transforming?, rows))
+        })
+    }
+
+    /// Asks for rows after the last.
+    pub(super) fn finish(&mut self) -> Result<Option<guest::MadeRows>, GuestError> {
+        self.call(GuestFunction::Finish, |guest, transforming, store| {
+            let calls = guest.yearbook_plugin_transform().transforming();
+            calls.call_finish(store, transforming?)
+        })
+    }
+
+    /// Keeps the rows of the next call for a dump, where failures are kept.
+    pub(super) fn keep(&mut self, batch: impl FnOnce() -> Option<arrow::array::RecordBatch>) {
+        if let Some(dump) = &mut self.dump {
+            dump.batch = batch();
+        }
+    }
+
+    /// The error of a result of `call` that breaks `rule`.
+    pub(super) fn broken_rule(&mut self, call: GuestFunction, rule: &str) -> GuestError {
+        let error = self.store.data().broken_rule(sanitize_sentence(rule));
+        self.failed(call, error)
+    }
+
+    /// Writes a failure dump, where failures are kept.
+    pub(super) fn failed(&mut self, call: GuestFunction, error: GuestError) -> GuestError {
+        write_dump(self.dump.take(), call, &error, &self.store);
+        error
+    }
+
+    /// State of the store.
+    pub(super) fn state(&self) -> &HostState {
+        self.store.data()
+    }
+
+    /// Usage of the instance so far.
+    pub(super) fn used(&self) -> ResourceUsage {
+        self.store.data().used()
+    }
+
+    /// Lines that it logged, where dumps are enabled.
+    pub(super) fn guest_log(&self) -> &[GuestLogLine] {
+        self.store.data().guest_log()
+    }
+
+    fn record_input(&mut self, rows: &CrossingRows) {
+        let bytes = rows.columns.bytes().saturating_add(rows.groups.len() * size_of::<u32>());
+        self.store.data_mut().add_input(bytes);
+        self.store.data().work().record_input(rows.rows, bytes);
+    }
+
+    fn call<T: Send>(
+        &mut self,
+        function: GuestFunction,
+        call: impl FnOnce(
+            &TransformPlugin,
+            wasmtime::Result<ResourceAny>,
+            &mut Store<HostState>,
+        ) -> wasmtime::Result<Result<T, guest::Refusal>>
+        + Send,
+    ) -> Result<T, GuestError> {
+        let guest = &self.guest;
+        let transforming = self.transforming;
+        let outcome = HostState::call(&mut self.store, |store| {
+            let transforming =
+                transforming.ok_or_else(|| wasmtime::Error::msg("the response has not begun"));
+            call(guest, transforming, store)
+        });
+        outcome.map_err(|error| self.failed(function, error))
+    }
+}
+
+impl CrossingRows {
+    fn borrow<T>(&self, with: impl FnOnce(guest::Batch<'_>) -> T) -> T {
+        let (arrays, buffers) = self.columns.parts();
+        let rows = u32::try_from(self.rows).unwrap_or(u32::MAX);
+        with(guest::Batch { rows, groups: &self.groups, arrays, buffers: &buffers })
+    }
+}
+
+fn lend(table: &CodeTable) -> Vec<Code<'_>> {
+    table.values().iter().map(|value| Code { value, label: None }).collect()
+}
+
+fn write_dump(
+    dump: Option<Box<FailureDump>>,
+    call: GuestFunction,
+    error: &GuestError,
+    store: &Store<HostState>,
+) {
+    if let Some(dump) = dump {
+        dump.write_failure(call, error, store.data().guest_log(), store.data().work());
+    }
+}
+

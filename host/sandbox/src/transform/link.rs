@@ -1,0 +1,90 @@
+//! A transform of a chain as it is planned, and the columns of it that a run reads and makes.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{Schema, SchemaRef};
+
+use super::PluginTransform;
+use super::codes::CodeTable;
+use super::columns::date_column;
+use super::instance::Codes;
+use super::needs::{Needs, Priming};
+use super::output::{Output, Source};
+use crate::options::OptionValue;
+
+/// A transform with its options, the columns of its input and what it said of them.
+pub(super) struct LinkPlan {
+    pub(super) transform: Arc<PluginTransform>,
+    /// Every declared option.
+    pub(super) options: Vec<OptionValue>,
+    /// All columns of the input.
+    pub(super) schema: SchemaRef,
+    pub(super) needs: Needs,
+    /// Codes of the columns that cross so.
+    pub(super) codes: Codes,
+    /// What is known of the values of made columns.
+    pub(super) values_of: Vec<Option<Arc<CodeTable>>>,
+    pub(super) output: Output,
+}
+
+/// The columns of a link that a run reads and makes.
+pub(super) struct LinkColumns {
+    /// Positions in the input of those that its batches have, ascending.
+    pub(super) read: Vec<usize>,
+    /// Positions in the output of those that leave, ascending.
+    pub(super) kept: Vec<usize>,
+    /// Those, and those that rows are sorted by.
+    pub(super) assembled: Vec<usize>,
+    pub(super) assembled_schema: SchemaRef,
+    /// Columns that leave.
+    pub(super) schema: SchemaRef,
+}
+
+impl LinkColumns {
+    /// For a run of `plan` of whose columns these are wanted, ascending.
+    pub(super) fn new(plan: &LinkPlan, kept: Vec<usize>) -> Self {
+        let LinkPlan { needs, output, schema: input, .. } = plan;
+        let mut assembled: Vec<usize> = kept.iter().chain(&output.order).copied().collect();
+        assembled.sort_unstable();
+        assembled.dedup();
+        let passed = assembled.iter().filter_map(|column| match output.sources[*column] {
+            Source::Passed(position) => Some(position),
+            Source::Group(_) | Source::Made(..) => None,
+        });
+        let dated = needs.before.is_some() || matches!(needs.prime, Priming::Dates(..));
+        let mut read: Vec<usize> = passed
+            .chain(needs.columns.iter().map(|(column, _)| *column))
+            .chain(needs.groups.iter().flatten().copied())
+            .chain(dated.then(|| date_column(input)).flatten())
+            .collect();
+        if read.is_empty() && !input.fields().is_empty() {
+            // Its rows are counted at least.
+            read.push(0);
+        }
+        read.sort_unstable();
+        read.dedup();
+        let of = |columns: &[usize]| project_schema(&output.schema, columns);
+        let (assembled_schema, schema) = (of(&assembled), of(&kept));
+        Self { read, kept, assembled, assembled_schema, schema }
+    }
+
+    /// Columns of the batches that cross or number groups, by their places there.
+    pub(super) fn crossing(&self, needs: &Needs) -> Vec<usize> {
+        let crossing = needs.columns.iter().map(|(column, _)| *column);
+        let all = crossing.chain(needs.groups.iter().flatten().copied());
+        all.map(|column| self.place(column)).collect()
+    }
+
+    /// Place of an input column in the batches.
+    pub(super) fn place(&self, column: usize) -> usize {
+        // Every column that is asked for was put there.
+        self.read.binary_search(&column).unwrap_or(0)
+    }
+}
+
+/// The columns of `schema` at these positions, with its metadata.
+pub(super) fn project_schema(schema: &Schema, columns: &[usize]) -> SchemaRef {
+    let fields: Vec<_> = columns.iter().map(|column| Arc::clone(&schema.fields()[*column])).collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+

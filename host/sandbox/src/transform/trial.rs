@@ -1,0 +1,193 @@
+//! Rows that a transform makes for a check, all of them kept, and a call of a failure dump that is
+//! made again. Blocking throughout.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::SchemaRef;
+use yearbook_shares::SlotPermit;
+
+use super::PluginTransform;
+use super::budget::ChainBytes;
+use super::codes::CodeTable;
+use super::columns::{date_column, dates_within};
+use super::crossing::{batch_bytes, slice_rows};
+use super::groups::host_error;
+use super::instance::TransformInstance;
+use super::link::{LinkColumns, LinkPlan};
+use super::link_run::LinkRun;
+use super::needs::{Form, Priming};
+use crate::guest_error::GuestError;
+use crate::observe::{CallMetrics, DumpMetadata, DumpTarget, FailureDump, GuestFunction};
+use crate::observe::{GuestLogLine, ResourceUsage};
+use crate::options::OptionValue;
+use crate::read::TrialTable;
+use crate::trial::{GuestCall, TrialError};
+
+/// One transform outside of a chain, with its plan.
+struct Trial {
+    plan: Arc<LinkPlan>,
+    columns: Arc<LinkColumns>,
+    place: Arc<SlotPermit>,
+    work: Arc<CallMetrics>,
+    usage: ResourceUsage,
+}
+
+impl PluginTransform {
+    /// Makes rows of `batches`, which are all of `schema`. `codes`: the distinct values of a
+    /// column, where they are known.
+    ///
+    /// # Errors
+    /// [`TrialError`], with the call that failed.
+    pub fn trial(
+        self: &Arc<Self>,
+        schema: &SchemaRef,
+        chosen: &[OptionValue],
+        codes: impl Fn(&str) -> Option<Vec<String>>,
+        batches: &[RecordBatch],
+    ) -> Result<TrialTable, TrialError> {
+        let dumps = self.host.dump_target.or_in_memory();
+        let failed = |call, error| TrialError { call, error, dump: dumps.take() };
+        let by_name = |column: usize| codes(schema.field(column).name());
+        let trial = Trial::plan(self, schema, chosen, by_name, dumps.clone());
+        let trial = trial.map_err(|(call, error)| failed(call, error))?;
+        let mut run = trial.open().map_err(|error| failed(GuestCall::Open, error))?;
+        if trial.plan.needs.prime != Priming::None {
+            for (at, batch) in batches.iter().enumerate() {
+                let primed = trial.prime(&mut run, batch);
+                primed.map_err(|error| failed(GuestCall::Prime(at + 1), error))?;
+            }
+        }
+        let mut made = Vec::new();
+        for (at, batch) in batches.iter().enumerate() {
+            let pushed = trial.push(&mut run, batch, &mut made);
+            pushed.map_err(|error| failed(GuestCall::PushRows(at + 1), error))?;
+        }
+        trial.finish(&mut run, &mut made).map_err(|error| failed(GuestCall::Finish, error))?;
+        let usage = trial.usage.and(run.used());
+        Ok(TrialTable { schema: Arc::clone(&trial.columns.schema), batches: made, usage })
+    }
+
+    /// Makes the call of `dump` again.
+    pub(crate) fn replay(
+        self: &Arc<Self>,
+        dump: &FailureDump,
+        hand: DumpTarget,
+    ) -> Result<(usize, Vec<GuestLogLine>), GuestError> {
+        let DumpMetadata { call, options, codes, .. } = &dump.about;
+        let codes = |column: usize| codes.get(column).cloned().flatten();
+        let trial = Trial::plan(self, &dump.schema, options, codes, hand);
+        let trial = trial.map_err(|(_, error)| error)?;
+        let mut run = trial.open()?;
+        let mut made = Vec::new();
+        if let Some(batch) = &dump.batch {
+            match call {
+                GuestFunction::Prime => trial.prime(&mut run, batch)?,
+                _ => trial.push(&mut run, batch, &mut made)?,
+            }
+        }
+        if *call == GuestFunction::Finish {
+            trial.finish(&mut run, &mut made)?;
+        }
+        Ok((made.iter().map(batch_bytes).sum(), run.guest_log().to_vec()))
+    }
+}
+
+impl Trial {
+    fn plan(
+        transform: &Arc<PluginTransform>,
+        schema: &SchemaRef,
+        chosen: &[OptionValue],
+        codes: impl Fn(usize) -> Option<Vec<String>>,
+        dumps: DumpTarget,
+    ) -> Result<Self, (GuestCall, GuestError)> {
+        let in_plan = |error| (GuestCall::Plan, error);
+        let place = Arc::new(transform.try_acquire().map_err(in_plan)?);
+        let work = transform.call_metrics(dumps);
+        let options = transform.description.complete(chosen);
+        let (own, counted) = (Arc::clone(&place), Arc::clone(&work));
+        let mut instance =
+            TransformInstance::new(transform, own, counted, schema, &options).map_err(in_plan)?;
+        let needs = instance.plan(schema, &options).map_err(in_plan)?;
+        let mut tables = vec![None; schema.fields().len()];
+        for (column, _) in needs.columns.iter().filter(|(_, form)| *form == Form::Coded) {
+            let table = codes(*column).and_then(CodeTable::new).ok_or_else(|| {
+                let name = schema.field(*column).name();
+                in_plan(GuestError::Declined(format!("the values of {name} are not known")))
+            })?;
+            tables[*column] = Some(table);
+        }
+        let output = instance.open(schema, &options, &tables, &needs);
+        let output = output.map_err(|error| (GuestCall::Open, error))?;
+        let usage = instance.used();
+        let known = |column: &Option<usize>| column.and_then(&codes).and_then(CodeTable::new);
+        let values_of = output.values_of.iter().map(known).collect();
+        let (transform, schema) = (Arc::clone(transform), Arc::clone(schema));
+        let plan = LinkPlan { transform, options, schema, needs, codes: tables, values_of, output };
+        let columns = LinkColumns::new(&plan, (0..plan.output.sources.len()).collect());
+        let (plan, columns) = (Arc::new(plan), Arc::new(columns));
+        Ok(Self { plan, columns, place, work, usage })
+    }
+
+    /// A second instance, which is checked to have the same output.
+    fn open(&self) -> Result<LinkRun, GuestError> {
+        let (place, work) = (Arc::clone(&self.place), Arc::clone(&self.work));
+        let bytes = Arc::new(ChainBytes::default());
+        // The trial's rows are all that was read.
+        bytes.record_read(self.plan.transform.host.limits.memory_bytes);
+        LinkRun::open(&self.plan, &self.columns, place, work, &bytes)
+    }
+
+    fn prime(&self, run: &mut LinkRun, batch: &RecordBatch) -> Result<(), GuestError> {
+        let mut batch = batch.project(&self.columns.read).map_err(host_error)?;
+        if let Priming::Dates(from, to) = self.plan.needs.prime
+            && let Some(date) = date_column(&self.plan.schema)
+        {
+            let dates = batch.column(self.columns.place(date));
+            let inside = dates_within(dates, from, to).map_err(host_error)?;
+            batch = filter_record_batch(&batch, &inside).map_err(host_error)?;
+        }
+        self.slices(&batch).try_for_each(|slice| run.prime(&slice))
+    }
+
+    fn push(
+        &self,
+        run: &mut LinkRun,
+        batch: &RecordBatch,
+        made: &mut Vec<RecordBatch>,
+    ) -> Result<(), GuestError> {
+        let batch = batch.project(&self.columns.read).map_err(host_error)?;
+        for slice in self.slices(&batch) {
+            run.push(&slice, None)?;
+            take_rows(run, made)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&self, run: &mut LinkRun, made: &mut Vec<RecordBatch>) -> Result<(), GuestError> {
+        while run.finish()? {
+            take_rows(run, made)?;
+        }
+        take_rows(run, made)
+    }
+
+    fn slices(&self, batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> {
+        let columns = self.columns.crossing(&self.plan.needs);
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            (at < batch.num_rows()).then(|| {
+                let count = slice_rows(batch, &columns, at);
+                at += count;
+                batch.slice(at - count, count)
+            })
+        })
+    }
+}
+
+fn take_rows(run: &mut LinkRun, made: &mut Vec<RecordBatch>) -> Result<(), GuestError> {
+    while let Some(rows) = run.next()? {
+        made.push(rows);
+    }
+    Ok(())
+}
