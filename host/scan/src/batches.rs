@@ -11,6 +11,6 @@ mod row_batches;
 pub use batching::BATCHING_VERSION;
 
 pub(crate) use batch_stream::stream_batches;
-pub(crate) use batching::cut_by_weight;
+pub(crate) use batching::{content_bytes, cut_by_weight, cut_into_batches};
 pub(crate) use read_task::RowFilter;
 pub(crate) use row_batches::RowBatches;

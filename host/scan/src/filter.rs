@@ -6,5 +6,20 @@ mod matches;
 mod pruning;
 mod row_predicate;
 
+use arrow::array::ArrayRef;
+use arrow::buffer::BooleanBuffer;
+use parquet::errors::ParquetError;
+use yearbook_domain::read_plan::ColumnTest;
+
+use column_predicate::ColumnPredicate;
+
 pub(crate) use matches::{find, match_rows};
 pub(crate) use row_predicate::RowPredicate;
+
+/// The values of a plain array that pass `test`.
+pub(crate) fn passing_values(
+    values: &ArrayRef,
+    test: &ColumnTest,
+) -> Result<BooleanBuffer, ParquetError> {
+    ColumnPredicate::new(0, test.clone()).rows(values, None)
+}

@@ -1,7 +1,7 @@
 //! Reading stored Parquet: row groups are pruned, pages decoded and record batches cut for a plan.
 //! Imports point one way: `schema`, `search_pattern`, `geometry_box`, `texts` <- `decode` <-
 //! `row_bounds`, `date_window` <- `filter` <- `batches` <- `scan` <- `order` <- `reader` <-
-//! `changes`, `preview`, `statistics`, `values`.
+//! `changes`, `preview`, `shape`, `statistics`, `values`.
 //! Never touches SQL, HTTP or guests, and writes nothing.
 
 mod batches;
@@ -19,6 +19,7 @@ mod row_counts;
 mod scan;
 pub mod schema;
 mod search_pattern;
+mod shape;
 mod statistics;
 mod texts;
 mod values;
@@ -34,5 +35,6 @@ pub use result_digest::ResultHasher;
 pub use row_bounds::{RowBoundsWriter, row_bounds_are_intact, short_decimal};
 pub use row_counts::RowCounts;
 pub use scan::Scan;
+pub use shape::{ComputedRows, HELD_ROWS, RowShape, SeriesShape, ShapeFailure, ShapedRows};
 pub use statistics::{ColumnStatistics, FileStatistics, StatisticValue};
 pub use values::{ValueCounter, compress_values};

@@ -15,7 +15,8 @@ mod sort_keys;
 mod sorted;
 mod wanted_rows;
 
-pub(crate) use budget::{SELECTION_BUDGET_BYTES, SelectionBudget};
+pub(crate) use budget::{SELECTION_BUDGET_BYTES, SelectionBudget, SelectionPermit};
 pub(crate) use ordered_scan::{OrderedScan, scan_ordered};
-pub(crate) use series::count_series;
+pub(crate) use series::{SERIES_BYTES, SeriesEncoder, SeriesNumbers, count_series};
+pub(crate) use sort_keys::RowKeys;
 pub(crate) use wanted_rows::WantedRows;

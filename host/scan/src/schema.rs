@@ -160,7 +160,8 @@ pub fn credit_entries(
 }
 
 /// Schema metadata of the batches that `plan` reads: [`credit_entries`].
-pub(crate) fn credit_metadata(plan: &ReadPlan) -> HashMap<String, String> {
+#[must_use]
+pub fn credit_metadata(plan: &ReadPlan) -> HashMap<String, String> {
     let snapshot = &plan.snapshot;
     credit_entries(&plan.dataset, &plan.namespace, &snapshot.id, &snapshot.credit)
         .into_iter()

@@ -3,6 +3,7 @@
 //! [`MAX_COUNTED`] distinct ones.
 
 mod compression;
+mod selected;
 mod stored_values_cache;
 
 use std::collections::hash_map::RandomState;

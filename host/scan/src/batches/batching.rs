@@ -145,6 +145,16 @@ pub(super) fn split_by_weight(batch: RecordBatch) -> Vec<RecordBatch> {
 }
 
 /// Ends of runs of the rows `places` of `batch`, each of which weighs [`json_size::BATCH_BYTES`]
+/// `batch`, whatever it weighs, in slices of the size that batches have. Nothing is copied.
+pub(crate) fn cut_into_batches(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> {
+    let rows = batch.num_rows();
+    let mean = content_bytes(batch) / (rows as u64).max(1);
+    let most = (TARGET_BATCH_BYTES / mean.max(1)).clamp(1, MAX_BATCH_ROWS);
+    let most = usize::try_from(most).unwrap_or(1);
+    let slice = move |start: usize| batch.slice(start, most.min(rows - start));
+    (0..rows).step_by(most).map(slice).flat_map(split_by_weight)
+}
+
 /// at most, or is one row, and has `most` rows at most. No run lies on both sides of a multiple of
 /// `most`.
 pub(crate) fn cut_by_weight(batch: &RecordBatch, places: &[usize], most: usize) -> Vec<usize> {

@@ -126,7 +126,7 @@ impl SelectionPermit {
     /// # Errors
     /// [`StorageFailure::SelectionTooLarge`] where that is more than a caller can have,
     /// [`StorageFailure::SelectionBusy`] where others hold it: who holds some does not wait.
-    pub(super) fn grow_to(&mut self, bytes: u64) -> Result<(), StorageFailure> {
+    pub(crate) fn grow_to(&mut self, bytes: u64) -> Result<(), StorageFailure> {
         let bytes = size(bytes);
         if bytes > self.bytes {
             self.budget.add(bytes - self.bytes, bytes)?;

@@ -17,12 +17,18 @@ use crate::StorageFailure;
 use crate::decode::{FileSource, ParquetFile, RowRange, task_ranges};
 
 /// Bytes that a series takes: 128 bits, its number and its count, in a map that may be half empty.
-pub(super) const SERIES_BYTES: u64 = 80;
+pub(crate) const SERIES_BYTES: u64 = 80;
 
-/// Encoder of the series of each row.
+/// Encoder of the series of each row of a file.
 #[derive(Clone)]
 pub(super) struct SeriesKeys {
     reader: ColumnReader,
+    encoder: SeriesEncoder,
+}
+
+/// Encoder of the series of each row of a batch.
+#[derive(Clone)]
+pub(crate) struct SeriesEncoder {
     /// Places of the series columns in a batch.
     columns: Arc<[usize]>,
     /// Place of the period codes.
@@ -33,7 +39,7 @@ pub(super) struct SeriesKeys {
 /// Numbers of the series that were met, from 0 in the order in which they were. Keys are known by
 /// 128 bits, which nobody can make meet: the hashes have random seeds.
 #[derive(Default)]
-pub(super) struct SeriesNumbers {
+pub(crate) struct SeriesNumbers {
     hashers: [RandomState; 2],
     numbers: HashMap<u128, usize>,
 }
@@ -48,15 +54,11 @@ impl SeriesKeys {
         let period = period.map(leaf).transpose()?;
         let reader = ColumnReader::new(columns.iter().copied().chain(period));
         let types = columns.iter().map(|&leaf| ColumnReader::data_type(parquet, leaf));
-        let fields = types.chain([DataType::UInt8]).map(SortField::new).collect();
-        let converter = RowConverter::new(fields)
+        let places = columns.iter().map(|&leaf| reader.place(leaf)).collect();
+        let period = period.map(|leaf| reader.place(leaf));
+        let encoder = SeriesEncoder::new(places, types, period)
             .map_err(|error| StorageFailure::damaged(&parquet.key, error.to_string()))?;
-        Ok(Self {
-            columns: columns.iter().map(|&leaf| reader.place(leaf)).collect(),
-            period: period.map(|leaf| reader.place(leaf)),
-            reader,
-            converter: Arc::new(converter),
-        })
+        Ok(Self { reader, encoder })
     }
 
     /// Appends the number of each wanted row's series to what is returned.
@@ -66,7 +68,7 @@ impl SeriesKeys {
         range: RowRange,
         numbers: SeriesNumbers,
     ) -> Result<(SeriesNumbers, Vec<usize>), StorageFailure> {
-        let keys = self.clone();
+        let keys = self.encoder.clone();
         let step = move |(mut numbers, mut rows): (SeriesNumbers, Vec<usize>),
                          batch: &RecordBatch| {
             numbers.append_all(&keys.encode(batch)?, &mut rows);
@@ -74,8 +76,23 @@ impl SeriesKeys {
         };
         self.reader.fold(source, range, (numbers, Vec::new()), step).await
     }
+}
 
-    fn encode(&self, batch: &RecordBatch) -> Result<Rows, ArrowError> {
+impl SeriesEncoder {
+    /// Series by the values of columns, which are places in a batch with their types, and by the
+    /// form of the period codes at the place `period`.
+    pub(crate) fn new(
+        columns: Arc<[usize]>,
+        types: impl Iterator<Item = DataType>,
+        period: Option<usize>,
+    ) -> Result<Self, ArrowError> {
+        let fields = types.chain([DataType::UInt8]).map(SortField::new).collect();
+        let converter = Arc::new(RowConverter::new(fields)?);
+        Ok(Self { columns, period, converter })
+    }
+
+    /// The series of each row of a batch, as keys.
+    pub(crate) fn encode(&self, batch: &RecordBatch) -> Result<Rows, ArrowError> {
         let column = |place: &usize| batch.columns().get(*place).cloned();
         let forms = match self.period.and_then(|place| column(&place)) {
             Some(codes) => period_forms(&codes)?,
@@ -90,11 +107,12 @@ impl SeriesKeys {
 
 impl SeriesNumbers {
     /// Number of series.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.numbers.len()
     }
 
-    fn append_all(&mut self, keys: &Rows, rows: &mut Vec<usize>) {
+    /// Appends the number of each row's series to `rows`.
+    pub(crate) fn append_all(&mut self, keys: &Rows, rows: &mut Vec<usize>) {
         for key in keys {
             let [high, low] = self.hashers.each_ref().map(|hasher| hasher.hash_one(key.data()));
             let next = self.numbers.len();

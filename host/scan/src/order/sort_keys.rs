@@ -15,12 +15,43 @@ use super::column_reader::ColumnReader;
 use crate::StorageFailure;
 use crate::decode::ParquetFile;
 
-/// Encoder of the sort key of each row.
+/// Encoder of the sort key of each row of a file.
 pub(super) struct SortKeys {
     reader: ColumnReader,
+    keys: RowKeys,
+}
+
+/// Encoder of the key of each row of a batch.
+pub(crate) struct RowKeys {
     /// Place of each column in a batch, and its direction.
     columns: Vec<(usize, bool)>,
     converter: RowConverter,
+}
+
+impl RowKeys {
+    /// Keys of columns by their place in a batch, the greatest value first where the place stands
+    /// beside true, and their types.
+    pub(crate) fn new(
+        columns: Vec<(usize, bool)>,
+        types: impl Iterator<Item = DataType>,
+    ) -> Result<Self, ArrowError> {
+        let field = |(&(_, descending), of): (&(usize, bool), DataType)| match of {
+            DataType::Float64 => SortField::new_with_options(DataType::UInt64, ascending(false)),
+            other => SortField::new_with_options(other, ascending(descending)),
+        };
+        let converter = RowConverter::new(columns.iter().zip(types).map(field).collect())?;
+        Ok(Self { columns, converter })
+    }
+
+    /// The keys of a batch.
+    pub(crate) fn encode(&self, batch: &RecordBatch) -> Result<Rows, ArrowError> {
+        let column = |&(place, descending): &(usize, bool)| {
+            let column = batch.columns().get(place).cloned();
+            column.map(|column| comparable(column, descending))
+        };
+        let columns: Vec<ArrayRef> = self.columns.iter().filter_map(column).collect();
+        self.converter.convert_columns(&columns)
+    }
 }
 
 impl SortKeys {
@@ -29,18 +60,12 @@ impl SortKeys {
         let leaf = |key: &SortKey| Ok((parquet.column_index(key.column)?, key.descending));
         let leaves = keys.iter().map(leaf).collect::<Result<Vec<_>, StorageFailure>>()?;
         let reader = ColumnReader::new(leaves.iter().map(|(leaf, _)| *leaf));
-        let field =
-            |&(leaf, descending): &(usize, bool)| match ColumnReader::data_type(parquet, leaf) {
-                DataType::Float64 => {
-                    SortField::new_with_options(DataType::UInt64, ascending(false))
-                }
-                other => SortField::new_with_options(other, ascending(descending)),
-            };
-        let converter = RowConverter::new(leaves.iter().map(field).collect())
-            .map_err(|error| StorageFailure::damaged(&parquet.key, error.to_string()))?;
         let columns =
             leaves.iter().map(|&(leaf, descending)| (reader.place(leaf), descending)).collect();
-        Ok(Self { reader, columns, converter })
+        let types = leaves.iter().map(|(leaf, _)| ColumnReader::data_type(parquet, *leaf));
+        let keys = RowKeys::new(columns, types)
+            .map_err(|error| StorageFailure::damaged(&parquet.key, error.to_string()))?;
+        Ok(Self { reader, keys })
     }
 
     /// Reader of the sort columns.
@@ -50,12 +75,7 @@ impl SortKeys {
 
     /// The keys of a batch of the sort columns.
     pub(super) fn encode(&self, batch: &RecordBatch) -> Result<Rows, ArrowError> {
-        let column = |&(place, descending): &(usize, bool)| {
-            let column = batch.columns().get(place).cloned();
-            column.map(|column| comparable(column, descending))
-        };
-        let columns: Vec<ArrayRef> = self.columns.iter().filter_map(column).collect();
-        self.converter.convert_columns(&columns)
+        self.keys.encode(batch)
     }
 
     /// Bytes that `keys` held keys take, by the averages of the file.
