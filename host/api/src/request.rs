@@ -9,9 +9,12 @@ mod integration_request;
 pub(crate) mod known_parameters;
 mod link_request;
 pub(crate) mod options;
+mod output_table;
 mod path;
 mod plan_changes;
 mod plan_rows;
+mod plan_transforms;
+mod transform_input;
 mod values_request;
 
 pub(crate) use bulk_request::BulkRequest;

@@ -13,5 +13,6 @@ pub(crate) mod render;
 pub(crate) mod response_cache;
 mod row_tag;
 pub(crate) mod too_large;
+pub(crate) mod transform_failure;
 
 pub(crate) use pending::{Opened, open};

@@ -30,6 +30,8 @@ pub const NAMESPACE: HeaderName = HeaderName::from_static("x-service-namespace")
 pub const SNAPSHOT_ID: HeaderName = HeaderName::from_static("x-service-snapshot-id");
 /// `true` when `geometry=false` was asked for.
 pub const GEOMETRY_OMITTED: HeaderName = HeaderName::from_static("x-service-geometry-omitted");
+/// Transforms that changed the rows, with their options (contract-16-modified).
+pub const MODIFIED: HeaderName = HeaderName::from_static("x-service-modified");
 /// `true` when the plan's row cap held rows back.
 pub const TRUNCATED: HeaderName = HeaderName::from_static("x-service-truncated");
 /// The row cap that held rows back.
@@ -71,7 +73,7 @@ pub const SHARING_CAPABILITIES: HeaderName = HeaderName::from_static("delta-shar
 pub const TABLE_VERSION: HeaderName = HeaderName::from_static("delta-table-version");
 
 /// Headers that scripts in browsers may read, besides those that Fetch always lets them read.
-pub const CORS_EXPOSED: [HeaderName; 35] = [
+pub const CORS_EXPOSED: [HeaderName; 36] = [
     REQUEST_ID,
     ERROR_CODE,
     ATTRIBUTION,
@@ -81,6 +83,7 @@ pub const CORS_EXPOSED: [HeaderName; 35] = [
     NAMESPACE,
     SNAPSHOT_ID,
     GEOMETRY_OMITTED,
+    MODIFIED,
     TRUNCATED,
     ROW_CAP,
     ROWS,

@@ -25,7 +25,7 @@ const MAX_NAMES: usize = 20;
 /// Bytes of them at most: proxies have room for some kilobytes of headers.
 const MAX_BYTES: usize = 2_048;
 
-/// Parameters that a route knows, besides those that loaded formats declare.
+/// Parameters that a route knows, besides those that loaded formats and transforms declare.
 #[derive(Clone, Copy)]
 pub struct RouteParameters {
     /// Whole names.
@@ -48,8 +48,11 @@ impl RouteParameters {
         };
         let segment = uri.path().rsplit('/').next().unwrap_or_default();
         let mut formats = plugins.encoders().map(|encoder| encoder.description());
+        let mut transforms = plugins.transforms().map(|transform| transform.description());
         let mut tools = plugins.generators().map(|generator| generator.description());
         formats.any(|format| format.format == plugin && declares(&format.parameters))
+            || transforms
+                .any(|transform| transform.name == plugin && declares(&transform.parameters))
             || self.has_tool
                 && percent_decode_str(segment).eq(plugin.bytes())
                 && tools.any(|tool| tool.tool == plugin && declares(&tool.parameters))

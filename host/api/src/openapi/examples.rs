@@ -83,6 +83,7 @@ pub(super) fn dataset() -> Value {
         "licence": "CC-BY-4.0",
         "licence_title": "Creative Commons Attribution 4.0 International",
         "licence_url": "https://creativecommons.org/licenses/by/4.0/",
+        "no_derivatives": false,
         "source_url": "https://www.stats.govt.nz/",
         "source_url_precision": "source",
         "sources": [source_entry()],

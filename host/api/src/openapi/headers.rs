@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 use yearbook_domain::bulk::Freshness;
 use yearbook_http::headers::{
     ATTRIBUTION, FRESHNESS, GEOMETRY_OMITTED, HAS_MORE, IETF_RATE_LIMIT, IETF_RATE_LIMIT_POLICY,
-    IGNORED, LICENCE, NAMESPACE, NEXT_PAGE, RATE_LIMIT, RATE_REMAINING, RATE_RESET, REPR_DIGEST,
-    REQUEST_ID, ROBOTS, ROW_CAP, ROWS, SNAPSHOT_ID, SOURCE, SOURCE_URL, TOTAL_ROWS, TRUNCATED,
-    WATERMARK,
+    IGNORED, LICENCE, MODIFIED, NAMESPACE, NEXT_PAGE, RATE_LIMIT, RATE_REMAINING, RATE_RESET,
+    REPR_DIGEST, REQUEST_ID, ROBOTS, ROW_CAP, ROWS, SNAPSHOT_ID, SOURCE, SOURCE_URL, TOTAL_ROWS,
+    TRUNCATED, WATERMARK,
 };
 
 use super::examples::SNAPSHOT;
@@ -63,6 +63,12 @@ pub(super) fn components() -> Value {
         (NAMESPACE, "Namespace of the dataset.", text("prices"), true),
         (SNAPSHOT_ID, "Version of the data.", text(SNAPSHOT), true),
         (GEOMETRY_OMITTED, "Sent when `geometry=false` was asked for.", yes(), false),
+        (
+            MODIFIED,
+            "Transforms that changed the rows, with the options that are not defaults; sent with `apply`. Who passes the rows on says so.",
+            text("growth(periods=4)"),
+            false,
+        ),
         (TRUNCATED, "Sent when the plan's row cap held rows back.", yes(), false),
         (ROW_CAP, "The row cap that held rows back.", count(50_000), false),
         (
@@ -73,7 +79,7 @@ pub(super) fn components() -> Value {
         ),
         (
             TOTAL_ROWS,
-            "Rows of the whole selection, on all its pages; left out with `dimensions`, conditions, `bbox`, `first` and `last`.",
+            "Rows of the whole selection, on all its pages; left out with `dimensions`, conditions, `bbox`, `first`, `last` and `apply`.",
             count(12_345),
             false,
         ),

@@ -9,7 +9,7 @@ use yearbook_domain::read_plan::UNBOUNDED_ROWS;
 use yearbook_domain::values::{DEFAULT_VALUES, MAX_COLUMNS, MAX_VALUES};
 use yearbook_domain::{Plan, changes};
 use yearbook_http::{CoreSettings, media_types};
-use yearbook_sandbox::{ParameterKind, PluginParameter, PluginSet};
+use yearbook_sandbox::{ParameterKind, PluginParameter, PluginSet, TransformDescription};
 
 use crate::request::data_link::{DEFAULT_DAYS, MAX_DAYS};
 
@@ -117,6 +117,7 @@ pub(super) fn components(settings: &CoreSettings, plugins: &PluginSet) -> Value 
             &json!({"type": "string", "pattern": "^[^,]+(,[^,]+){3}$"}),
             "166.0,-47.5,179.0,-34.0",
         ),
+        "apply": apply(plugins),
         "datasets": {
             "name": "datasets", "in": "query", "required": true, "description": "Names of datasets, separated by commas.",
             "schema": {"type": "string", "minLength": 1}, "example": "consumer_prices,regions",
@@ -185,6 +186,26 @@ fn conditions() -> Value {
         },
         "example": {"where.value.ge": "0.2"},
     })
+}
+
+/// Names of transforms, with what each of them that is loaded does.
+fn apply(plugins: &PluginSet) -> Value {
+    let loaded: Vec<&TransformDescription> =
+        plugins.transforms().map(|transform| transform.description()).collect();
+    let lines: Vec<String> = loaded
+        .iter()
+        .map(|transform| format!("\n- `{}`: {}", transform.name, transform.docs))
+        .collect();
+    let lines = if lines.is_empty() { " none.".to_owned() } else { lines.concat() };
+    query(
+        "apply",
+        &format!(
+            "Transforms that the rows go through in this order, separated by commas, each once, four at most; `NAME@VERSION` takes that \
+             release alone. `first`, `last`, `sort`, `columns`, `limit` and `cursor` are then of what the last one gives. Those loaded now:{lines}"
+        ),
+        &json!({"type": "string", "pattern": "^[^,]+(,[^,]+){0,3}$"}),
+        loaded.first().map_or("growth", |transform| &transform.name),
+    )
 }
 
 fn series_rows() -> Value {

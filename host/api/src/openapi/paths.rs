@@ -17,8 +17,13 @@ const TAGGED: [&str; 1] = ["ETag"];
 const PACKED: [&str; 2] = ["ETag", "Content-Encoding"];
 
 /// Headers of rows and of the answer that they have not changed.
-const ROWS_ALSO: [&str; 4] =
-    ["Last-Modified", "Content-Disposition", "X-Service-Geometry-Omitted", "Link"];
+const ROWS_ALSO: [&str; 5] = [
+    "Last-Modified",
+    "Content-Disposition",
+    "X-Service-Geometry-Omitted",
+    "X-Service-Modified",
+    "Link",
+];
 
 /// Further headers of rows that are sent.
 const ROWS_SENT: [&str; 6] = [
@@ -144,6 +149,7 @@ fn data(id: &str, summary: &str, plugins: &PluginSet) -> Operation {
     )
     .takes(&["name"])
     .takes(known_parameters::DATA.names)
+    .takes_also(transform_parameters(plugins))
     .takes_also(format_parameters(plugins))
     .takes(&DATED_CONDITIONS)
     .takes(&["If-Modified-Since", "Accept", "Accept-Encoding"])
@@ -208,6 +214,7 @@ fn link(plugins: &PluginSet) -> Operation {
     )
     .takes(&["name"])
     .takes(known_parameters::LINK.names)
+    .takes_also(transform_parameters(plugins))
     .takes_also(format_parameters(plugins))
     .takes(&["Accept-Encoding"])
     .answers(
@@ -238,6 +245,12 @@ fn linked_rows(plugins: &PluginSet) -> Operation {
 }
 
 /// Parameters that loaded formats declare.
+fn transform_parameters(plugins: &PluginSet) -> impl Iterator<Item = Value> {
+    let transforms = plugins.transforms().map(|transform| transform.description());
+    transforms
+        .flat_map(|transform| parameters::plugin_parameters(&transform.name, &transform.parameters))
+}
+
 fn format_parameters(plugins: &PluginSet) -> impl Iterator<Item = Value> {
     let formats = plugins.encoders().map(|encoder| encoder.description());
     formats.flat_map(|format| parameters::plugin_parameters(&format.format, &format.parameters))

@@ -73,7 +73,14 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
             Refusal::UnboundedRequest { .. }
             | Refusal::SortTooLarge { .. }
             | Refusal::SelectionTooLarge
-            | Refusal::TooManySeries { .. } => of_rows,
+            | Refusal::TooManySeries { .. }
+            | Refusal::NoDerivatives { .. }
+            | Refusal::TooManyRowsToTransform { .. } => of_rows,
+            Refusal::TooManyGroups { .. }
+            | Refusal::TransformTooLarge { .. }
+            | Refusal::TransformedRowsTooLarge { .. } => {
+                matches!(kind, RouteKind::Data | RouteKind::LinkedRows)
+            }
             Refusal::ResponseTooLarge { .. } => {
                 matches!(
                     kind,
@@ -145,12 +152,18 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
         Refusal::NoSuchSnapshot { id: "00000000000000000000000000000000".to_owned() },
         Refusal::WatermarkGone { oldest },
         Refusal::BulkForbidden,
+        Refusal::NoDerivatives { licence: "CC-BY-ND-4.0".to_owned() },
         Refusal::PaymentRequired {
             advice: "Bulk downloads need a Pro or Enterprise plan; upgrade, or page through /data with an explicit limit.".to_owned(),
         },
         Refusal::UnboundedRequest { rows: 250_000, geometry: false, dated: true, bulk: false },
         Refusal::SortTooLarge { limit: MAX_SORTED_ROWS },
         Refusal::TooManySeries { limit: MAX_SERIES },
+        Refusal::TooManyRowsToTransform {
+            rows: 2_500_000,
+            limit: settings.plans.free.transform_rows.unwrap_or(1_000_000),
+            dated: true,
+        },
         Refusal::ResponseTooLarge {
             plugin: match kind {
                 RouteKind::Integration => generator,
@@ -265,7 +278,12 @@ fn describe(kind: RouteKind, status: StatusCode) -> &'static str {
     match status.as_u16() {
         401 => "The key is missing, malformed, unknown or revoked.",
         402 => "The plan has no bulk download, or not of this freshness.",
-        403 => "The licence forbids bulk redistribution; no plan unlocks it.",
+        403 if kind == RouteKind::Bulk => {
+            "The licence forbids bulk redistribution; no plan unlocks it."
+        }
+        403 => {
+            "`apply` on a dataset whose licence forbids to pass changed rows on; no plan unlocks it."
+        }
         404 if kind == RouteKind::LinkedRows => {
             "There is no such link, or its dataset or pinned snapshot is gone."
         }
@@ -288,7 +306,8 @@ fn describe(kind: RouteKind, status: StatusCode) -> &'static str {
         }
         413 if matches!(kind, RouteKind::Data | RouteKind::LinkedRows) => {
             "`limit=0` on a large or spatial dataset without an effective bound (`unbounded_pull`), too many rows in another order than their \
-             own (`sort_too_large`), `first` or `last` of too many series (`too_many_series`), or an answer that is larger than its format can \
+             own (`sort_too_large`), `first` or `last` of too many series or a transform of too many groups (`too_many_series`), more rows \
+             than the plan's transforms see (`too_many_rows_to_transform`), or an answer that is larger than its format or transform can \
              make (`answer_too_large`); the sentence says what helps."
         }
         413 => "The answer is larger than its plugin can make; the sentence says what helps.",
@@ -344,8 +363,8 @@ mod tests {
         assert_eq!(
             statuses(RouteKind::Data),
             [
-                "401", "404", "405", "406", "410", "412", "413", "414", "422", "429", "431", "500",
-                "503"
+                "401", "403", "404", "405", "406", "410", "412", "413", "414", "422", "429", "431",
+                "500", "503"
             ]
         );
         assert_eq!(

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use axum::extract::Request;
 use http::Uri;
 use http::request::Parts;
-use yearbook_domain::query::{LoadedFormats, last_value, parse_data, parse_pairs};
+use yearbook_domain::query::{LoadedPlugins, last_value, parse_data, parse_pairs};
 use yearbook_domain::{
     Dataset, DatasetName, OutputParameters, Refusal, Selection, ValidationError, changes,
 };
 use yearbook_http::{Authenticated, Error, accept};
-use yearbook_sandbox::{OptionValue, PluginEncoder, PluginSet};
+use yearbook_sandbox::{OptionValue, PluginEncoder, PluginSet, TransformStep};
 
 use super::data_link::DataLink;
 use super::{dataset_name, options};
@@ -100,10 +100,12 @@ impl DataRequest {
     ) -> Result<Self, Error> {
         let plugins = app.core.plugins.current();
         let (data, pictures) = (plugins.data_formats(), plugins.picture_formats());
-        let formats = LoadedFormats { data: &data, pictures: &pictures };
+        let transforms: Vec<(&str, &str)> =
+            plugins.transforms().map(|transform| (transform.name(), transform.version())).collect();
+        let loaded = LoadedPlugins { data: &data, pictures: &pictures, transforms: &transforms };
         let parameters = match rows_of {
-            RowsOf::Snapshot => parse_data(&pairs, formats),
-            RowsOf::Changes => changes::parse_query(&pairs, formats),
+            RowsOf::Snapshot => parse_data(&pairs, loaded),
+            RowsOf::Changes => changes::parse_query(&pairs, loaded),
         };
         let (name, (selection, output)) = match (name, parameters, problem) {
             (Ok(name), Ok(parameters), None) => (name, parameters),
@@ -154,9 +156,25 @@ impl DataRequest {
     /// Options of this response's encoder.
     ///
     /// # Errors
-    /// A problem for every wrong value, whichever loaded format declares its parameter.
+    /// A problem for every wrong value, whichever loaded plugin declares its parameter.
     pub(super) fn encoder_options(&self) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
-        options::choose(&self.plugins, &self.encoder, &self.output)
+        let named = options::choose(&self.plugins, &self.output)?;
+        Ok(named.of_encoder(self.encoder.description(), self.output.envelope))
+    }
+
+    /// Transforms that the rows go through, in order, each with its options.
+    ///
+    /// # Errors
+    /// As [`DataRequest::encoder_options`].
+    pub(super) fn transform_steps(&self) -> Result<Vec<TransformStep>, Vec<ValidationError>> {
+        let named = options::choose(&self.plugins, &self.output)?;
+        let names = self.selection.apply.iter().flat_map(|sent| &sent.value);
+        let step = |name: &String| {
+            // Parsing refused the names that are not loaded.
+            let transform = Arc::clone(self.plugins.transform(name)?);
+            Some(TransformStep { transform, options: named.of(name) })
+        };
+        Ok(names.filter_map(step).collect())
     }
 }
 

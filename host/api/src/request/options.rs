@@ -1,61 +1,81 @@
-//! Parameters `<format>.<name>` and `<tool>.<name>` against what the loaded plugins declare.
+//! Parameters `<format>.<name>`, `<transform>.<name>` and `<tool>.<name>` against what the loaded plugins declare.
 
 use yearbook_domain::query::last_value;
 use yearbook_domain::query::options as rules;
 use yearbook_domain::{OutputParameters, ValidationError};
 use yearbook_sandbox::{
     EncoderDescription, GeneratorDescription, OptionScalar, OptionValue, ParameterKind,
-    PluginEncoder, PluginSet,
+    PluginParameter, PluginSet,
 };
 
 /// The boolean parameter that `envelope=true` sets in an encoder that declares it
 /// (spec-4.1-envelope: JSON does).
 pub(crate) const ENVELOPE: &str = "envelope";
 
-/// Returns the options that `encoder` gets. A parameter that no loaded encoder declares is ignored
-/// like any other unknown one; a wrong value is wrong even where another format was asked for, as
-/// with every declared parameter.
+/// Options that a client named, each with the name of the plugin that declares it.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct NamedOptions(Vec<(String, OptionValue)>);
+
+/// Judges the options of `output` against the formats and transforms of `plugins`. A parameter that
+/// no loaded plugin declares is ignored like any other unknown one; a wrong value is wrong even
+/// where another format was asked for, as with every declared parameter.
 pub(super) fn choose(
     plugins: &PluginSet,
-    encoder: &PluginEncoder,
     output: &OutputParameters,
-) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
-    let loaded: Vec<&EncoderDescription> =
-        plugins.encoders().map(|encoder| encoder.description()).collect();
-    encoder_options_of(&loaded, encoder.description(), output)
+) -> Result<NamedOptions, Vec<ValidationError>> {
+    let formats = plugins.encoders().map(|encoder| encoder.description());
+    let formats = formats.map(|format| (&*format.format, &*format.parameters));
+    let transforms = plugins.transforms().map(|transform| transform.description());
+    let transforms = transforms.map(|transform| (&*transform.name, &*transform.parameters));
+    named_options(&formats.chain(transforms).collect::<Vec<_>>(), output)
 }
 
-fn encoder_options_of(
-    loaded: &[&EncoderDescription],
-    chosen: &EncoderDescription,
+fn named_options(
+    loaded: &[(&str, &[PluginParameter])],
     output: &OutputParameters,
-) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
+) -> Result<NamedOptions, Vec<ValidationError>> {
     let mut options = Vec::new();
     let mut problems = Vec::new();
     for (name, raw) in &output.options {
-        let Some((format, parameter)) = name.split_once('.') else { continue };
-        let Some(description) = loaded.iter().find(|description| description.format == format)
-        else {
+        let Some((plugin, parameter)) = name.split_once('.') else { continue };
+        let Some((_, parameters)) = loaded.iter().find(|(known, _)| *known == plugin) else {
             continue;
         };
-        let Some(declared) =
-            description.parameters.iter().find(|declared| declared.name == parameter)
-        else {
+        let Some(declared) = parameters.iter().find(|declared| declared.name == parameter) else {
             continue;
         };
         match rules::validate(name, declared.kind, &declared.allowed, raw) {
-            Ok(value) if description.format == chosen.format => {
-                options.push(OptionValue { name: declared.name.clone(), value });
+            Ok(value) => {
+                let value = OptionValue { name: declared.name.clone(), value };
+                options.push((plugin.to_owned(), value));
             }
-            Ok(_) => {}
             Err(problem) => problems.push(problem),
         }
     }
-    if output.envelope && has_envelope(chosen) {
-        options.retain(|option| option.name != ENVELOPE);
-        options.push(OptionValue { name: ENVELOPE.to_owned(), value: OptionScalar::Boolean(true) });
+    if problems.is_empty() { Ok(NamedOptions(options)) } else { Err(problems) }
+}
+
+impl NamedOptions {
+    /// Returns those of `plugin`.
+    pub(super) fn of(&self, plugin: &str) -> Vec<OptionValue> {
+        let own = self.0.iter().filter(|(name, _)| name == plugin);
+        own.map(|(_, option)| option.clone()).collect()
     }
-    if problems.is_empty() { Ok(options) } else { Err(problems) }
+
+    /// Returns those of an encoder, where `envelope` was asked for.
+    pub(super) fn of_encoder(
+        &self,
+        chosen: &EncoderDescription,
+        envelope: bool,
+    ) -> Vec<OptionValue> {
+        let mut options = self.of(&chosen.format);
+        if envelope && has_envelope(chosen) {
+            let value = OptionScalar::Boolean(true);
+            options.retain(|option| option.name != ENVELOPE);
+            options.push(OptionValue { name: ENVELOPE.to_owned(), value });
+        }
+        options
+    }
 }
 
 /// Returns whether an encoder declares the boolean parameter `envelope`.
@@ -91,7 +111,6 @@ mod tests {
 
     use super::*;
     use yearbook_domain::query::{parse_data, parse_pairs};
-    use yearbook_sandbox::PluginParameter;
 
     fn description(
         format: &str,
@@ -138,8 +157,10 @@ mod tests {
             ),
         ];
         let (_, output) = parse_data(&parse_pairs(raw), &["json", "csv"]).unwrap();
-        let options = encoder_options_of(&[&loaded[0], &loaded[1]], &loaded[chosen], &output);
-        options
+        let chosen = &loaded[chosen];
+        let loaded = loaded.each_ref().map(|format| (&*format.format, &*format.parameters));
+        named_options(&loaded, &output)
+            .map(|named| named.of_encoder(chosen, output.envelope))
             .map(|options| options.into_iter().map(|option| (option.name, option.value)).collect())
             .map_err(|problems| {
                 problems.into_iter().map(|problem| problem.loc[1].clone()).collect()

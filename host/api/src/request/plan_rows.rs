@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tracing::Instrument;
 use yearbook_catalog::SnapshotStatus;
 use yearbook_domain::{
-    CursorPosition, Dataset, ReadPlan, Refusal, Snapshot, SnapshotId, ValidationError, cursor,
-    read_plan,
+    CursorPosition, Dataset, ReadPlan, Refusal, Selection, Snapshot, SnapshotId, ValidationError,
+    cursor, read_plan,
 };
 use yearbook_http::{Authenticated, Error};
 use yearbook_sandbox::OptionValue;
@@ -17,13 +17,13 @@ use crate::ApiState;
 use crate::response::plan::{ResponsePlan, RowSource};
 
 /// A request, resolved against its dataset.
-struct ResolvedRequest {
+pub(super) struct ResolvedRequest {
     /// The selection in the version to read: a cursor's, a pinned one, or the current one.
-    plan: ReadPlan,
-    /// Row of a cursor.
-    first_row: Option<u64>,
+    pub(super) plan: ReadPlan,
+    /// Position of a cursor.
+    pub(super) position: Option<CursorPosition>,
     /// The encoder's options.
-    options: Vec<OptionValue>,
+    pub(super) options: Vec<OptionValue>,
 }
 
 impl DataRequest {
@@ -40,16 +40,29 @@ impl DataRequest {
         dataset: &Dataset,
     ) -> Result<ResponsePlan, Error> {
         let span = tracing::debug_span!("plan", dataset = self.name.as_str());
-        let ResolvedRequest { plan, first_row, options } =
-            self.resolve(app, dataset).instrument(span).await?;
-        let limits = auth.caller.limits();
         let sent = &self.selection;
+        if sent.apply.is_some() {
+            // On the heap, and only where there are transforms.
+            let planned = self.plan_transforms(app, auth, dataset).instrument(span);
+            return Box::pin(planned).await;
+        }
+        let ResolvedRequest { plan, position, options } =
+            self.resolve(app, dataset, sent).instrument(span).await?;
+        let limits = auth.caller.limits();
+        let first_row = position.map(|position| position.row);
         let plan = read_plan::plan_read(dataset, plan, limits, sent, first_row)?;
         Box::pin(app.core.check_series(dataset, &plan)).await?;
         Ok(ResponsePlan::new(self, auth, RowSource::Snapshot(Arc::new(plan)), options))
     }
 
-    async fn resolve(&self, app: &ApiState, dataset: &Dataset) -> Result<ResolvedRequest, Error> {
+    /// Resolves the rows of a snapshot that `selection` names: all of the request, or what the
+    /// first transform sees, whose plan alone does not tell whether a cursor belongs to it.
+    pub(super) async fn resolve(
+        &self,
+        app: &ApiState,
+        dataset: &Dataset,
+        selection: &Selection,
+    ) -> Result<ResolvedRequest, Error> {
         let sent = &self.selection;
         let (position, invalid) = match self.cursor_position(app) {
             Ok(position) => (position, None),
@@ -66,11 +79,13 @@ impl DataRequest {
         let judge = snapshot.as_ref().unwrap_or(&dataset.current);
         let select = |snapshot: Arc<Snapshot>| {
             let (name, namespace) = (dataset.name.clone(), dataset.namespace.clone());
-            read_plan::resolve_selection(name, namespace, snapshot, sent)
+            read_plan::resolve_selection(name, namespace, snapshot, selection)
         };
         let selected = select(Arc::clone(judge));
         let changed = match (&position, &selected) {
-            (Some(position), Ok(plan)) => position.validate_filters(plan, sent).err(),
+            (Some(position), Ok(plan)) if sent.apply.is_none() => {
+                position.validate_filters(plan, sent).err()
+            }
             _ => None,
         };
         let changed =
@@ -96,8 +111,7 @@ impl DataRequest {
                 select(snapshot).map_err(Refusal::InvalidParameters)?
             }
         };
-        let first_row = position.map(|position| position.row);
-        Ok(ResolvedRequest { plan, first_row, options })
+        Ok(ResolvedRequest { plan, position, options })
     }
 
     fn cursor_position(&self, app: &ApiState) -> Result<Option<CursorPosition>, ValidationError> {

@@ -42,6 +42,10 @@ pub(super) fn append_for_rows(
     read: &ReadPlan,
     counts: RowCounts,
 ) {
+    // A citation is of stored rows.
+    if read.applied.is_some() {
+        return;
+    }
     // More rows than an order holds cannot be verified, so any limit that cut them is cited.
     let is_held = !read.order.is_streamed();
     let named = last_value(&request.pairs, "limit").is_some();

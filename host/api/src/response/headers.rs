@@ -14,8 +14,8 @@ use yearbook_domain::cursor::fingerprint;
 use yearbook_domain::{CursorPosition, CursorSource, Namespace, ReadPlan, Snapshot};
 use yearbook_http::credit::write_credit;
 use yearbook_http::headers::{
-    GEOMETRY_OMITTED, HAS_MORE, NEXT_PAGE, ROW_CAP, ROWS, TOTAL_ROWS, TRUNCATED, WATERMARK,
-    insert_text,
+    GEOMETRY_OMITTED, HAS_MORE, MODIFIED, NEXT_PAGE, ROW_CAP, ROWS, TOTAL_ROWS, TRUNCATED,
+    WATERMARK, insert_text,
 };
 use yearbook_http::{body, links, media_types, preconditions, status};
 use yearbook_scan::RowCounts;
@@ -42,22 +42,21 @@ pub(super) struct ResponseHead {
 impl ResponseHead {
     /// Headers of the response of `plan`.
     pub(super) fn new(app: &ApiState, request: &DataRequest, plan: &ResponsePlan) -> Self {
-        match &plan.source {
-            RowSource::Snapshot(read) => {
-                let (namespace, snapshot) = (&read.namespace, &read.snapshot);
-                let mut head =
-                    Self::of_rows(request, plan, namespace, snapshot, read.dataset.as_str());
-                head.insert_snapshot_headers(app, request, read);
-                head
-            }
+        let read: &ReadPlan = match &plan.source {
+            RowSource::Snapshot(read) => read,
+            RowSource::Transformed(rows) => &rows.plan,
             RowSource::Changes(selection) => {
                 let (namespace, snapshot) = (&selection.plan.namespace, &selection.plan.snapshot);
                 let name = format!("{}_changes", selection.plan.dataset);
                 let mut head = Self::of_rows(request, plan, namespace, snapshot, &name);
                 head.insert_changes_headers(selection);
-                head
+                return head;
             }
-        }
+        };
+        let (namespace, snapshot) = (&read.namespace, &read.snapshot);
+        let mut head = Self::of_rows(request, plan, namespace, snapshot, read.dataset.as_str());
+        head.insert_snapshot_headers(app, request, read);
+        head
     }
 
     /// Headers that every response with rows has. `name` is that of the file, without extension.
@@ -103,6 +102,9 @@ impl ResponseHead {
         if let Some(date) = preconditions::http_date(read.snapshot.created_at) {
             self.shared.insert(LAST_MODIFIED, date);
         }
+        if let Some(applied) = &read.applied {
+            insert_text(&mut self.shared, MODIFIED, &applied.to_notice());
+        }
         let parts = &request.parts;
         if parts.uri.path().starts_with(ALIAS) {
             let path = format!("/v1/datasets/{}/data", read.dataset);
@@ -143,7 +145,7 @@ impl ResponseHead {
         let mut response = Response::new(body);
         *response.headers_mut() = self.shared;
         response.headers_mut().extend(self.content);
-        if let RowSource::Snapshot(read) = &plan.source {
+        if let Some(read) = plan.source.read_plan() {
             insert_row_counts(response.headers_mut(), app, request, read, counts);
             citation_link::append_for_rows(response.headers_mut(), app, request, read, counts);
         }

@@ -8,8 +8,10 @@ use arrow::datatypes::SchemaRef;
 use yearbook_domain::{Millis, ReadPlan};
 use yearbook_http::content_coding::ContentCoding;
 use yearbook_http::{Authenticated, EntityTag};
-use yearbook_sandbox::{OptionValue, PluginEncoder, ReleasePolicy, RequestFingerprint};
-use yearbook_scan::{ChangesPlan, Reader, RowCounts, Scan};
+use yearbook_sandbox::{
+    OptionValue, PluginEncoder, ReleasePolicy, RequestFingerprint, TransformChain, TransformStep,
+};
+use yearbook_scan::{ChangesPlan, Reader, RowCounts, RowShape};
 use yearbook_storage::StorageFailure;
 
 use super::row_tag;
@@ -20,8 +22,24 @@ use crate::request::DataRequest;
 pub(crate) enum RowSource {
     /// Rows of one snapshot.
     Snapshot(Arc<ReadPlan>),
+    /// Rows that transforms make of those of one snapshot.
+    Transformed(Arc<TransformedRows>),
     /// Rows that changed since a watermark.
     Changes(Arc<ChangesSelection>),
+}
+
+/// Rows that transforms make.
+pub(crate) struct TransformedRows {
+    /// What was asked for, resolved against the columns that the last transform gives.
+    pub(crate) plan: Arc<ReadPlan>,
+    /// The transforms with their options.
+    pub(crate) steps: Vec<TransformStep>,
+    /// The same, planned; with the columns that the shape needs.
+    pub(crate) chain: TransformChain,
+    /// Shape of what the chain gives.
+    pub(crate) shape: RowShape,
+    /// Schema of the rows in their shape.
+    pub(crate) schema: SchemaRef,
 }
 
 /// The changes of one response, and the watermark that a client has reached with them.
@@ -100,6 +118,20 @@ impl ResponsePlan {
 }
 
 impl RowSource {
+    /// The plan of rows of one snapshot, as they are or transformed.
+    pub(crate) fn read_plan(&self) -> Option<&ReadPlan> {
+        match self {
+            Self::Snapshot(plan) => Some(plan),
+            Self::Transformed(rows) => Some(&rows.plan),
+            Self::Changes(_) => None,
+        }
+    }
+
+    /// Transforms that make the rows.
+    pub(crate) fn transforms(&self) -> &[TransformStep] {
+        if let Self::Transformed(rows) = self { &rows.steps } else { &[] }
+    }
+
     /// Schema of the batches. No I/O.
     ///
     /// # Errors
@@ -107,37 +139,35 @@ impl RowSource {
     pub(crate) fn schema(&self) -> Result<SchemaRef, StorageFailure> {
         match self {
             Self::Snapshot(plan) => Reader::schema(plan),
+            Self::Transformed(rows) => Ok(Arc::clone(&rows.schema)),
             Self::Changes(selection) => Ok(selection.plan.schema()),
         }
     }
 
     /// Title of the dataset, where its publisher gave one.
     pub(crate) fn title(&self) -> Option<&str> {
-        match self {
-            Self::Snapshot(plan) => plan.snapshot.title.as_deref(),
-            Self::Changes(_) => None,
-        }
+        self.read_plan()?.snapshot.title.as_deref()
     }
 
     /// Time that conditions on dates compare with; none: such conditions are ignored.
     pub(crate) fn modified(&self) -> Option<Millis> {
-        match self {
-            Self::Snapshot(plan) => Some(plan.snapshot.created_at),
-            Self::Changes(_) => None,
-        }
+        Some(self.read_plan()?.snapshot.created_at)
     }
 
     /// Returns whether the response cache holds bodies of these rows. Each client reads changes
     /// once.
     pub(crate) fn is_cacheable(&self) -> bool {
-        matches!(self, Self::Snapshot(_))
+        self.read_plan().is_some()
     }
 
     /// Entity tag of these rows as `encoder` writes them.
     fn entity_tag(&self, encoder: &PluginEncoder, options: &[OptionValue]) -> EntityTag {
         let (description, digest) = (encoder.description(), encoder.digest());
         match self {
-            Self::Snapshot(plan) => row_tag::of_rows(plan, description, digest, options),
+            Self::Snapshot(plan) => row_tag::of_rows(plan, &[], description, digest, options),
+            Self::Transformed(rows) => {
+                row_tag::of_rows(&rows.plan, &rows.steps, description, digest, options)
+            }
             Self::Changes(selection) => {
                 row_tag::of_changes(&selection.plan, description, digest, options)
             }
@@ -151,18 +181,8 @@ impl RowSource {
     pub(crate) async fn row_counts(&self, reader: &Reader) -> Result<RowCounts, StorageFailure> {
         match self {
             Self::Snapshot(plan) => reader.row_counts(plan).await,
-            Self::Changes(_) => Ok(RowCounts::default()),
-        }
-    }
-
-    /// Starts reading the rows.
-    ///
-    /// # Errors
-    /// [`StorageFailure`] that names the stored file.
-    pub(crate) async fn scan(&self, reader: &Reader) -> Result<Scan, StorageFailure> {
-        match self {
-            Self::Snapshot(plan) => reader.scan(plan).await,
-            Self::Changes(selection) => reader.changes(&selection.plan).await,
+            // Only making all rows tells.
+            Self::Transformed(_) | Self::Changes(_) => Ok(RowCounts::default()),
         }
     }
 }

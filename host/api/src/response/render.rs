@@ -13,18 +13,18 @@ use yearbook_http::body::{self, BodyError};
 use yearbook_http::content_coding::ContentCoding;
 use yearbook_http::{Error, open_responses};
 use yearbook_sandbox::{
-    BoxError, EncodedBody, GuestError, OptionValue, PluginEncoder, ReleasePolicy,
+    BoxError, EncodedBody, GuestError, InstancePlaces, OptionValue, PluginEncoder, ReleasePolicy,
     RequestFingerprint,
 };
-use yearbook_scan::Reader;
 use yearbook_scan::schema::PICTURE_TITLE;
+use yearbook_scan::{ComputedRows, Reader, RowCounts, Scan};
 use yearbook_shares::CallerShare;
 use yearbook_storage::StorageFailure;
 use yearbook_workers::Workers;
 
-use super::plan::{ResponsePlan, RowSource};
+use super::plan::{ResponsePlan, RowSource, TransformedRows};
 use super::response_cache::RenderedBody;
-use super::too_large;
+use super::{too_large, transform_failure};
 use crate::ApiState;
 use crate::request::DataRequest;
 
@@ -42,8 +42,13 @@ pub(crate) async fn render(
     holder: &CallerShare,
 ) -> Result<RenderedBody, Error> {
     // A plugin is pure: an input that failed a moment ago would fail again.
-    if let Some(failure) = app.bodies.failures.get(&plan.fingerprint.request) {
+    let asked = &plan.fingerprint.request;
+    if let Some(failure) = app.bodies.failures.get(asked) {
         return Err(encoder_failure(app, request, plan, failure));
+    }
+    let transforms = plan.source.transforms();
+    if let Some(failure) = transform_failure::known(&app.bodies.failures, asked, transforms) {
+        return Err(transform_failure::refuse(request, failure));
     }
     let job = RenderJob {
         source: plan.source.clone(),
@@ -60,8 +65,12 @@ pub(crate) async fn render(
     match app.core.workers.drive(holder.clone(), job.run().in_current_span()).await {
         Ok(rendered) => rendered.map_err(|failure| match failure {
             RenderError::Read(failure) => failure.into(),
+            RenderError::Encode(GuestError::Input(cause)) | RenderError::Transform(cause) => {
+                transform_failure::remember(&app.bodies.failures, asked, &cause);
+                transform_failure::refuse_rows(request, cause)
+            }
             RenderError::Encode(failure) => {
-                app.bodies.failures.insert(&plan.fingerprint.request, &failure);
+                app.bodies.failures.insert(asked, &failure);
                 encoder_failure(app, request, plan, failure)
             }
             RenderError::Compress(cut) => Error::internal("compress a response", &cut),
@@ -86,33 +95,82 @@ struct RenderJob {
 /// The step that failed.
 enum RenderError {
     Read(StorageFailure),
+    Transform(BoxError),
     Encode(GuestError),
     Compress(BodyError),
 }
 
+/// Rows for an encoder.
+struct RowsToEncode {
+    schema: SchemaRef,
+    counts: RowCounts,
+    batches: ComputedRows,
+}
+
+impl RowsToEncode {
+    fn of(scan: Result<Scan, StorageFailure>) -> Result<Self, RenderError> {
+        let Scan { schema, counts, batches } = scan.map_err(RenderError::Read)?;
+        let batches = batches.map(|batch| batch.map_err(BoxError::from)).boxed();
+        Ok(Self { schema, counts, batches })
+    }
+}
+
 impl RenderJob {
-    /// Scans, encodes and compresses.
+    /// Reads, transforms, encodes and compresses.
     async fn run(self) -> Result<RenderedBody, RenderError> {
-        let Self { source, reader, encoder, options, coding, holder, .. } = self;
-        // On the heap: the scan is over when the encoder begins.
-        let mut scan = Box::pin(source.scan(&reader)).await.map_err(RenderError::Read)?;
+        // On the heap: what finds the rows is over when the encoder begins.
+        let (places, rows) = match &self.source {
+            RowSource::Snapshot(plan) => {
+                (None, RowsToEncode::of(Box::pin(self.reader.scan(plan)).await))
+            }
+            RowSource::Changes(selection) => {
+                (None, RowsToEncode::of(Box::pin(self.reader.changes(&selection.plan)).await))
+            }
+            RowSource::Transformed(rows) => {
+                // The encoder's place too: nobody who holds some waits for more.
+                let places = self.encoder.admit(&self.holder, rows.chain.places()).await;
+                let mut places = places.map_err(RenderError::Encode)?;
+                let made = Box::pin(self.transform(rows, &mut places)).await;
+                (Some(places), made.map_err(RenderError::Transform))
+            }
+        };
+        let mut rows = rows?;
+        let Self { source, encoder, options, coding, holder, .. } = self;
         if encoder.description().is_picture() {
-            scan.schema = with_title(&scan.schema, source.title());
+            rows.schema = with_title(&rows.schema, source.title());
         }
-        let batches = scan
-            .batches
-            .map(|batch| batch.map_err(|failure| Box::new(failure) as BoxError))
-            .boxed();
-        let batches = self.releases.tee_canary(&encoder, &scan.schema, &options, batches);
-        let encoded = encoder
-            .encode(&holder, scan.schema, &options, batches)
-            .await
-            .map_err(RenderError::Encode)?;
+        let batches = self.releases.tee_canary(&encoder, &rows.schema, &options, rows.batches);
+        let encoded = match places {
+            None => encoder.encode(&holder, rows.schema, &options, batches).await,
+            Some(places) => {
+                encoder.encode_admitted(places, &holder, rows.schema, &options, batches).await
+            }
+        };
+        let encoded = encoded.map_err(RenderError::Encode)?;
         let encoded = attribute_failure(encoded, self.releases, encoder, self.fingerprint);
         let content = body::apply_coding(&self.workers, &holder, coding, encoded)
             .await
             .map_err(RenderError::Compress)?;
-        Ok(RenderedBody { content, counts: scan.counts })
+        Ok(RenderedBody { content, counts: rows.counts })
+    }
+
+    /// Has rows made in some of `places`, and gives them their shape.
+    async fn transform(
+        &self,
+        rows: &TransformedRows,
+        places: &mut InstancePlaces,
+    ) -> Result<RowsToEncode, BoxError> {
+        let stored = rows.plan.stored_rows();
+        let mut shape = rows.shape.clone();
+        if rows.chain.is_row_for_row() && shape.series.is_none() && shape.sort.is_empty() {
+            shape.known_rows = self.reader.row_counts(stored).await?.total;
+        }
+        let made = rows.chain.start(&self.holder, places, stored.start);
+        let (releases, fingerprint) = (Arc::clone(&self.releases), self.fingerprint.clone());
+        let made = transform_failure::record_all(made, releases, fingerprint);
+        let shaped = self.reader.shape(rows.chain.schema(), made, &shape).await?;
+        let schema = Arc::clone(&rows.schema);
+        Ok(RowsToEncode { schema, counts: shaped.counts, batches: shaped.batches })
     }
 }
 

@@ -5,12 +5,17 @@ use sha2::{Digest as _, Sha256};
 use yearbook_domain::citation::selection_text;
 use yearbook_domain::{Column, ColumnType, Credit, Date, Digest, ReadPlan};
 use yearbook_http::EntityTag;
-use yearbook_sandbox::{EncoderDescription, OptionScalar, OptionValue};
+use yearbook_sandbox::{EncoderDescription, OptionScalar, OptionValue, TransformStep};
 use yearbook_scan::{BATCHING_VERSION, ChangesPlan};
 
-/// Returns the tag of the body that `plan` makes.
+/// Changes whenever the same transforms would be run otherwise on the same rows, or what they give
+/// be cut into other batches; part of the tag of every body that a transform takes part in.
+const CHAIN_VERSION: u64 = 1;
+
+/// Returns the tag of the body that `plan` makes, whose rows go through `transforms`.
 pub(super) fn of_rows(
     plan: &ReadPlan,
+    transforms: &[TransformStep],
     description: &EncoderDescription,
     digest: &Digest,
     chosen: &[OptionValue],
@@ -34,6 +39,12 @@ pub(super) fn of_rows(
         hash.text(&selection);
         // In another order than the natural one, row 0 may come first on a later page.
         hash.number(u64::from(plan.first_row.is_some()));
+    }
+    // Absent where there is none, likewise.
+    for step in transforms {
+        hash.number(CHAIN_VERSION);
+        hash.text(step.transform.digest().as_str());
+        hash.options(&step.transform.description().complete(&step.options));
     }
     hash.encoder(description, digest, chosen);
     EntityTag::from_hash(hash.0.finalize().as_slice())
@@ -121,7 +132,11 @@ impl FieldHasher {
     ) {
         self.number(u64::from(BATCHING_VERSION));
         self.text(digest.as_str());
-        for option in description.complete(chosen) {
+        self.options(&description.complete(chosen));
+    }
+
+    fn options(&mut self, options: &[OptionValue]) {
+        for option in options {
             self.text(&option.name);
             match &option.value {
                 OptionScalar::Text(text) => self.text(text),

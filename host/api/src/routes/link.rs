@@ -20,6 +20,7 @@ use yearbook_http::client_address::ClientAddress;
 use yearbook_http::document::CachePolicy;
 use yearbook_http::headers::ROBOTS;
 use yearbook_http::{Authenticated, Error, RenderedDocument, body, links, rate_limit, status};
+use yearbook_sandbox::OptionValue;
 
 use self::refusal::{LinkRefusal, MAX_CHARACTERS};
 use self::view::LinkView;
@@ -153,20 +154,23 @@ async fn working_caller(app: &ApiState, link: &DataLink) -> Result<Caller, Error
 
 /// Returns the canonical text of what a link selects.
 fn canonical_query(source: &RowSource) -> CanonicalQuery {
-    match source {
-        RowSource::Snapshot(read) => CanonicalQuery::new(read, None),
-        // Links are to rows of snapshots.
-        RowSource::Changes(_) => CanonicalQuery::default(),
-    }
+    // Links are to rows of snapshots.
+    source.read_plan().map(|read| CanonicalQuery::new(read, None)).unwrap_or_default()
 }
 
 /// Returns the query of `/data` that a link stands for: what the client sent and the route knows.
 /// Not the canonical text, whose values are written by the types of one snapshot.
 fn query_of(data: &DataRequest, plan: &ResponsePlan) -> String {
     let format = &plan.encoder.description().format;
+    let transforms = plan.source.transforms().iter();
+    let transforms = transforms.map(|step| (step.transform.name(), &*step.options));
+    let options: Vec<(&str, &[OptionValue])> =
+        transforms.chain([(format.as_str(), &*plan.options)]).collect();
     let is_option = |name: &str| {
-        let option = name.strip_prefix(format.as_str()).and_then(|rest| rest.strip_prefix('.'));
-        option.is_some_and(|option| plan.options.iter().any(|known| known.name == option))
+        let (plugin, option) = name.split_once('.').unwrap_or_default();
+        let is_its = |(known, _): &&(&str, &[OptionValue])| *known == plugin;
+        let of_plugin = options.iter().find(is_its).map(|(_, options)| *options);
+        of_plugin.unwrap_or_default().iter().any(|known| known.name == option)
     };
     let is_kept = |name: &str| {
         name != "format" && LINK.names.contains(&name) || is_condition(name) || is_option(name)

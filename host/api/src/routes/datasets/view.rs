@@ -31,6 +31,9 @@ json_body! {
         licence: &'a str,
         licence_title: Option<&'a str>,
         licence_url: Option<&'a str>,
+        no_derivatives: bool => {
+            "description": "True: the licence forbids to pass changed rows on, so `apply` is refused."
+        },
         source_url: Option<&'a str>,
         source_url_precision: Option<SourceUrlPrecision>,
         sources: &'a [SourceEntry] => {
@@ -148,6 +151,7 @@ impl<'a> DatasetBody<'a> {
             licence: &credit.licence,
             licence_title: credit.licence_title.as_deref(),
             licence_url: credit.licence_url.as_deref(),
+            no_derivatives: credit.forbids_derivatives(),
             source_url: credit.source_url.as_deref(),
             source_url_precision: credit.source_url_precision,
             sources: &credit.sources,

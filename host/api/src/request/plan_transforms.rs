@@ -1,0 +1,158 @@
+//! Plans of `/data` with `apply`: transforms are asked what they make before anything is charged or
+//! read, and what clients name of it is resolved against their answer (contract-16-apply).
+
+use std::sync::Arc;
+
+use arrow::datatypes::Schema;
+use yearbook_domain::read_plan::{self, AppliedTransform, AppliedTransforms};
+use yearbook_domain::{Dataset, PlanLimits, ReadPlan, Refusal};
+use yearbook_http::{Authenticated, Error};
+use yearbook_sandbox::{OptionScalar, RequestFingerprint, TransformChain, TransformStep};
+
+use super::plan_rows::ResolvedRequest;
+use super::transform_input::{self, StoredRows, in_window};
+use super::{DataRequest, output_table};
+use crate::ApiState;
+use crate::response::plan::{ResponsePlan, RowSource, TransformedRows};
+use crate::response::transform_failure;
+
+/// Key of schema metadata: transforms that changed the rows.
+const MODIFIED: &str = "yearbook.modified";
+
+impl DataRequest {
+    /// Plans the response with rows that transforms make of rows of `dataset`.
+    ///
+    /// # Errors
+    /// Those of stored rows; 403 where the licence forbids changed rows; 422 with the sentence of a
+    /// transform that declines, then for names that its output does not have; 413 for more rows
+    /// than the plan's transforms may see.
+    pub(super) async fn plan_transforms(
+        &self,
+        app: &ApiState,
+        auth: &Authenticated,
+        dataset: &Dataset,
+    ) -> Result<ResponsePlan, Error> {
+        let sent = &self.selection;
+        let resolved = self.resolve(app, dataset, &sent.transform_input()).await?;
+        let ResolvedRequest { plan: input, position, options } = resolved;
+        check_licence(dataset, &input)?;
+        let steps = self.transform_steps().map_err(Refusal::InvalidParameters)?;
+        let mut chain = self.plan_chain(app, auth, dataset, &input, &steps).await?;
+
+        let table = Arc::new(output_table::describe(&input.snapshot, chain.schema()));
+        let (name, namespace) = (input.dataset.clone(), input.namespace.clone());
+        let shaped = read_plan::resolve_selection(name, namespace, table, &sent.transform_output())
+            .map_err(Refusal::InvalidParameters)?;
+        let transforms = steps.iter().map(applied).collect();
+        let plan = ReadPlan {
+            start: input.start,
+            end: input.end,
+            search_text: input.search_text.clone(),
+            order: output_table::shortest_order(shaped.order, &chain),
+            applied: Some(Arc::new(AppliedTransforms { input: input.clone(), transforms })),
+            ..shaped
+        };
+        if let Some(position) = &position {
+            position.validate_filters(&plan, sent).map_err(Error::invalid_parameter)?;
+        }
+        let limits = auth.caller.limits();
+        let first_row = position.map(|position| position.row);
+        let plan = read_plan::plan_read(dataset, plan, limits, sent, first_row)?;
+        check_rows(app, &input, &chain, limits).await?;
+        let shape = output_table::shape(&plan, &mut chain);
+        let schema = sent_schema(&plan, &chain, &shape.columns)?;
+        let rows = TransformedRows { plan: Arc::new(plan), steps, chain, shape, schema };
+        Ok(ResponsePlan::new(self, auth, RowSource::Transformed(Arc::new(rows)), options))
+    }
+
+    /// Asks the transforms what they make of rows of `input`.
+    async fn plan_chain(
+        &self,
+        app: &ApiState,
+        auth: &Authenticated,
+        dataset: &Dataset,
+        input: &ReadPlan,
+        steps: &[TransformStep],
+    ) -> Result<TransformChain, Error> {
+        let facts = app.core.catalog_cache.preview_facts(dataset, &input.snapshot.id).await?;
+        let schema = transform_input::schema(input, facts.and_then(|facts| facts.axis))?;
+        let reader = app.core.reader.for_caller(&auth.holder);
+        let rows = Arc::new(StoredRows { reader, plan: input.clone() });
+        let planned = TransformChain::plan(&auth.holder, steps.to_vec(), schema, rows).await;
+        planned.map_err(|failure| {
+            let fingerprint = RequestFingerprint {
+                key_id: auth.caller.id().clone(),
+                request: format!("plan of {} {:?}", input.snapshot.id, self.selection.apply),
+                datasets: vec![self.name.to_string()],
+                default_options: steps.iter().all(|step| applied(step).options.is_empty()),
+            };
+            transform_failure::record(&*app.core.releases, &fingerprint, &failure);
+            transform_failure::refuse(self, failure)
+        })
+    }
+}
+
+/// A transform with the options that are not defaults, by name.
+fn applied(step: &TransformStep) -> AppliedTransform {
+    let description = step.transform.description();
+    let options = description.non_default(&step.options);
+    let mut options: Vec<(String, OptionScalar)> =
+        options.map(|option| (option.name.clone(), option.value.clone())).collect();
+    options.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    AppliedTransform {
+        name: description.name.clone(),
+        version: description.version.clone(),
+        options,
+    }
+}
+
+/// Checks that changed rows may be passed on: by the licence of the version, and by that of now.
+fn check_licence(dataset: &Dataset, input: &ReadPlan) -> Result<(), Refusal> {
+    let credits = [&input.snapshot.credit, &dataset.current.credit];
+    match credits.into_iter().find(|credit| credit.forbids_derivatives()) {
+        Some(credit) => Err(Refusal::NoDerivatives { licence: credit.licence.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// Checks that the transforms see no more rows than the plan has for them: those between the dates,
+/// by the file's statistics, as often as they are read.
+async fn check_rows(
+    app: &ApiState,
+    input: &ReadPlan,
+    chain: &TransformChain,
+    limits: PlanLimits,
+) -> Result<(), Error> {
+    let Some(limit) = limits.transform_rows else { return Ok(()) };
+    let mut rows = 0_u64;
+    for window in chain.windows(input.start) {
+        let dates = ReadPlan {
+            search_text: None,
+            conditions: Vec::new(),
+            bbox: None,
+            ..in_window(input, window)
+        };
+        let counts = app.core.reader.row_counts(&dates).await?;
+        rows = rows.saturating_add(counts.total.unwrap_or(input.snapshot.rows));
+    }
+    if rows > limit {
+        let dated = input.snapshot.date_column.is_some();
+        return Err(Refusal::TooManyRowsToTransform { rows, limit, dated }.into());
+    }
+    Ok(())
+}
+
+/// The schema of the rows that are sent: columns as the transforms describe them, the credit, and
+/// that they were changed.
+fn sent_schema(
+    plan: &ReadPlan,
+    chain: &TransformChain,
+    columns: &[usize],
+) -> Result<Arc<Schema>, Error> {
+    let schema = chain.schema().project(columns);
+    let schema = schema.map_err(|error| Error::internal("project a schema", &error))?;
+    let mut metadata = yearbook_scan::schema::credit_metadata(plan);
+    let notice = plan.applied.as_ref().map(|applied| applied.to_notice());
+    metadata.extend(notice.map(|notice| (MODIFIED.to_owned(), notice)));
+    Ok(Arc::new(schema.with_metadata(metadata)))
+}
