@@ -10,8 +10,8 @@ mod series;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ResultDigest;
 use crate::read_plan::MAX_SERIES;
+use crate::{CalendarUnit, ResultDigest};
 
 pub use figure::{DatedFigure, Figure};
 pub use latest_rows::{
@@ -51,6 +51,10 @@ pub struct PreviewFacts {
     /// `None` without a date axis, and in facts that were stored before it was counted.
     #[serde(default)]
     pub series_number: Option<u64>,
+    /// Unit of the smallest distance of two dates in a series (contract-16-axis). `None` without a
+    /// date axis, and where no unit has this distance.
+    #[serde(default)]
+    pub axis: Option<CalendarUnit>,
     /// Sample of the geometry; `None` without a geometry column.
     pub centroids: Option<CentroidSample>,
     /// Digest of all rows and columns (contract-13-digest).

@@ -141,6 +141,7 @@ pub(crate) fn facts(rows: u64) -> PreviewFacts {
         values_left_out: 0,
         series: None,
         series_number: None,
+        axis: None,
         centroids: None,
         digest: ResultDigest::from_columns(rows, std::iter::empty()),
         latest: LatestRows::default(),

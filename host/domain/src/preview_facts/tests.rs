@@ -42,6 +42,7 @@ fn facts(series: Vec<DrawnSeries>, latest: LatestRows) -> PreviewFacts {
         series: (!series.is_empty())
             .then(|| SeriesPreview { key_columns: vec!["region".to_owned()], drawn: series }),
         series_number: None,
+        axis: None,
         centroids: None,
         digest: ResultDigest::from_columns(0, std::iter::empty()),
         latest,

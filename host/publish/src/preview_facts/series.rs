@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, StringArray};
 use arrow::error::ArrowError;
-use yearbook_domain::preview_facts::MAX_DRAWN_SERIES;
+use yearbook_domain::CalendarUnit;
+use yearbook_domain::preview_facts::{MAX_DRAWN_SERIES, day_number};
 
-use super::figures::NumberColumn;
+use super::figures::{NumberColumn, date_at};
 use super::series_keys::SeriesKeyEncoder;
 use super::series_number::SeriesNumber;
 use super::table_shape::TableShape;
@@ -35,6 +36,8 @@ pub(super) struct SeriesCounter {
     is_full: bool,
     /// Key of the row that is counted.
     key: Vec<u8>,
+    /// Date of the row before, and its day.
+    date: (String, Option<i32>),
 }
 
 /// A series that is to be drawn.
@@ -56,20 +59,23 @@ impl SeriesCounter {
             tracked_bytes: 0,
             is_full: false,
             key: Vec::new(),
+            date: (String::new(), None),
         })
     }
 
-    /// Takes in the next rows, whose value columns are `values`.
+    /// Takes in the next rows, whose value columns are `values`, with their dates.
     pub(super) fn update(
         &mut self,
         batch: &RecordBatch,
         values: &[NumberColumn<'_>],
+        dates: Option<&StringArray>,
     ) -> Result<(), ArrowError> {
         let keys = self.keys.encode(batch)?;
         let mut key = std::mem::take(&mut self.key);
         for row in 0..batch.num_rows() {
             keys.write(row, &mut key);
-            self.number.update(&key);
+            let day = date_at(dates, row).and_then(|date| self.day(date));
+            self.number.update(&key, day);
             let Some(count) = self.entry(&key, values.len()) else { continue };
             count.rows += 1;
             for (points, value) in count.points.iter_mut().zip(values) {
@@ -96,6 +102,20 @@ impl SeriesCounter {
             self.counts.insert(key.into(), count);
         }
         self.counts.get_mut(key)
+    }
+
+    /// Day of a date, which is that of the row before in most rows.
+    fn day(&mut self, date: &str) -> Option<i32> {
+        if self.date.0 != date {
+            date.clone_into(&mut self.date.0);
+            self.date.1 = day_number(date);
+        }
+        self.date.1
+    }
+
+    /// Unit of the smallest distance of two dates in a series.
+    pub(super) fn axis(&self) -> Option<CalendarUnit> {
+        self.number.axis()
     }
 
     /// Number of series.

@@ -72,7 +72,7 @@ impl TablePass {
             }
         }
         if let Some(series) = &mut self.series {
-            series.update(batch, &values)?;
+            series.update(batch, &values, dates)?;
         }
         self.values.update(batch)?;
         self.values.drop_large_columns(self.value_bytes);
@@ -98,6 +98,7 @@ impl TablePass {
             values_left_out: shape.values_left_out,
             series: None,
             series_number: series.as_ref().map(SeriesCounter::number),
+            axis: series.as_ref().and_then(SeriesCounter::axis),
             centroids: centroids.map(|pass| pass.sample),
             digest,
             latest: latest.finish(),

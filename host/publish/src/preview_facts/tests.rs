@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use yearbook_domain::preview_facts::{
     DatedFigure, Figure, LinePoint, MAX_DRAWN_SERIES, MAX_NAMED_POINTS, PreviewCell, day_number,
 };
-use yearbook_domain::{Column, ColumnRole, ColumnType, PreviewFacts};
+use yearbook_domain::{CalendarUnit, Column, ColumnRole, ColumnType, PreviewFacts};
 use yearbook_scan::ResultHasher;
 
 use super::*;
@@ -121,6 +121,18 @@ proptest! {
             keys.entry((row.1.as_deref(), row.2)).or_default().push(row);
         }
         prop_assert_eq!(facts.series_number, Some(keys.len() as u64));
+        let days = |rows: &Vec<&Row>| {
+            let mut days: Vec<i32> = rows.iter().filter_map(|row| day_number(&row.0)).collect();
+            days.dedup();
+            days.windows(2).map(|pair| pair[1] - pair[0]).min()
+        };
+        // Dates of the table are multiples of 30 days apart.
+        let axis = match keys.values().filter_map(days).min() {
+            Some(30) => Some(CalendarUnit::Month),
+            Some(90) => Some(CalendarUnit::Quarter),
+            _ => None,
+        };
+        prop_assert_eq!(facts.axis, axis, "contract-16-axis");
         prop_assert_eq!(facts.line_count(), Some(2 * keys.len() as u64));
         prop_assert_eq!(&series.key_columns, &["region", "code"]);
 

@@ -1,6 +1,7 @@
 //! The repository's own packages: real tables with real faults of their kind (invalid rings, nulls,
 //! leading zeros) publish.
 
+use yearbook_domain::CalendarUnit;
 use yearbook_domain::preview_facts::MAX_FACTS_BYTES;
 
 use super::*;
@@ -34,6 +35,16 @@ fn is_listed(page: &str, name: &str, rows: u64) -> bool {
     cells.get(3).is_some_and(|cell| cell.split(' ').any(|word| digits(word) == rows.to_string()))
 }
 
+/// Units of the smallest distance of two dates in a series of some tables.
+const AXES: [(&str, Option<CalendarUnit>); 6] = [
+    ("weather_daily_two_cities", Some(CalendarUnit::Day)),
+    ("us_unemployment_by_industry", Some(CalendarUnit::Month)),
+    ("us_macro_quarterly", Some(CalendarUnit::Quarter)),
+    ("us_personal_income", Some(CalendarUnit::Year)),
+    ("gapminder_indicators", None), // five years
+    ("us_airports", None),          // no dates
+];
+
 #[tokio::test]
 async fn every_package_of_the_repository_publishes() {
     let fixture = Fixture::new(&["n:integer"], "");
@@ -55,6 +66,9 @@ async fn every_package_of_the_repository_publishes() {
         assert_eq!(facts.centroids.is_some(), snapshot.has_geometry(), "{}", draft.name);
         if let Some(series) = &facts.series {
             assert!(facts.series_number > Some(0) && series.named().is_some(), "{}", draft.name);
+        }
+        if let Some((_, axis)) = AXES.iter().find(|(name, _)| *name == draft.name.as_str()) {
+            assert_eq!(facts.axis, *axis, "{}: contract-16-axis", draft.name);
         }
         assert!(snapshot.rows > 0, "{}", draft.name);
         assert!(
