@@ -44,3 +44,14 @@ impl Transform for IdleTransform {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use yearbook_sdk::testing::transforming;
+
+    #[test]
+    fn every_table_is_passed_on() {
+        transforming::check::<IdleTransform>(&[]);
+    }
+}

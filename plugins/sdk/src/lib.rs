@@ -1,11 +1,12 @@
 //! Kit for authors of Yearbook plugins: implement [`Encoder`] (an output format), [`Generator`] (an
-//! integration) or [`Reader`] (an input format), name the type in [`export_encoder!`],
-//! [`export_generator!`] or [`export_reader!`], and build the crate as a `cdylib` for
-//! `wasm32-unknown-unknown`.
+//! integration), [`Reader`] (an input format) or [`Transform`] (a calculation), name the type in
+//! [`export_encoder!`], [`export_generator!`], [`export_reader!`] or [`export_transform!`], and
+//! build the crate as a `cdylib` for `wasm32-unknown-unknown`.
 //!
-//! Owns: the guest's half of `wit/1.1.0`, views over the columns that the host sends,
-//! the guest's allocator and panic hook, a toolkit for text formats ([`text`]) and a test kit
-//! ([`testing`]). Never touches: files, network, clock, randomness. A plugin is a pure function.
+//! Owns: the guest's half of `wit/1.1.0` and `wit/1.2.0`, views over the columns that the host
+//! sends, the guest's allocator and panic hook, a toolkit for text formats ([`text`]), exact sums
+//! and the calendar for transforms ([`exact`], [`calendar`]), and a test kit ([`testing`]).
+//! Never touches: files, network, clock, randomness. A plugin is a pure function.
 //!
 //! Everything but the exports compiles natively, so that a plugin's logic is tested with `cargo
 //! test`. All hand-written `unsafe` of the guest side stands in `raw.rs` and `raw/`.
@@ -51,6 +52,79 @@
 //! # fn main() {
 //! let table = Table::new().text("region", &[Some("north"), None]);
 //! assert_eq!(testing::encode::<Lines>(&table, &[]).unwrap(), b"north\n-\n");
+//! # }
+//! ```
+//!
+//! # A transform in sixty lines
+//! Rows cross in batches, and the host numbers them by the columns that [`transform::Needs`] names:
+//! the transform keeps something for each group and never sees a name. Columns that are passed on
+//! do not cross.
+//! ```
+//! use yearbook_sdk::exact::Sum;
+//! use yearbook_sdk::testing::{Table, transforming};
+//! use yearbook_sdk::transform::{
+//!     Codes, InputRows, MadeRows, MadeType, Need, Needs, OutputColumn, Relation,
+//!     TransformDescription, TransformError, TransformOutput,
+//! };
+//! use yearbook_sdk::{Options, Schema, Transform};
+//!
+//! /// Running totals of the second column for each value of the first.
+//! struct Totals {
+//!     output: TransformOutput,
+//!     sums: Vec<Sum>,
+//! }
+//!
+//! impl Transform for Totals {
+//!     fn describe() -> TransformDescription {
+//!         TransformDescription {
+//!             name: "totals",
+//!             version: "0.1.0",
+//!             title: "Running totals",
+//!             independent: false, // a total depends on all rows before it
+//!             parameters: vec![],
+//!             docs: "Totals of the second column for each value of the first.",
+//!         }
+//!     }
+//!     fn plan(schema: &Schema, _: &Options) -> Result<Needs, TransformError> {
+//!         if schema.fields.len() != 2 || schema.fields[1].format != "g" {
+//!             let sentence = "the second of two columns must hold numbers; choose with `columns`";
+//!             return Err(TransformError::UnsupportedSchema(sentence.to_owned()));
+//!         }
+//!         Ok(Needs { columns: vec![Need::plain(1)], groups: Some(vec![0]), ..Needs::default() })
+//!     }
+//!     fn open(schema: &Schema, _: &Codes, _: &Options) -> Result<Self, TransformError> {
+//!         let columns = vec![
+//!             OutputColumn::passed(&schema.fields[0].name, 0),
+//!             OutputColumn::made("total", MadeType::Number),
+//!         ];
+//!         let output = TransformOutput { columns, rows: Relation::Same, order: vec![] };
+//!         Ok(Self { output, sums: vec![] })
+//!     }
+//!     fn output(&self) -> &TransformOutput {
+//!         &self.output
+//!     }
+//!     fn push(&mut self, rows: &InputRows, made: &mut MadeRows) -> Result<(), TransformError> {
+//!         let values = rows.column(0);
+//!         for row in 0..rows.rows() {
+//!             let group = rows.group(row);
+//!             self.sums.resize(self.sums.len().max(group + 1), Sum::default());
+//!             let value = values.number(row);
+//!             value.into_iter().for_each(|value| self.sums[group].add(value));
+//!             made.number(0, value.map(|_| self.sums[group].value()));
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! yearbook_sdk::export_transform!(Totals);
+//!
+//! # fn main() {
+//! let table = Table::new()
+//!     .text("region", &[Some("north"), Some("south"), Some("north")])
+//!     .numbers("value", &[Some(0.1), Some(1.0), Some(0.2)]);
+//! let totals = transforming::transform::<Totals>(&table, &[]).unwrap();
+//! assert_eq!(totals.numbers("total"), [Some(0.1), Some(1.0), Some(0.1 + 0.2)]);
+//! transforming::check_table::<Totals>(&table, &[]);
 //! # }
 //! ```
 

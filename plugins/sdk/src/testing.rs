@@ -12,6 +12,7 @@ mod progress;
 pub mod project;
 pub mod reading;
 mod table;
+pub mod transforming;
 
 pub use encoding::{Encoded, encode, encode_apart, encode_parts, encode_round_robin, respond};
 pub use table::Table;

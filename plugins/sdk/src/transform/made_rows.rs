@@ -297,3 +297,82 @@ fn mismatch(what: &str, wanted: usize) -> TransformError {
 fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::transform::OutputColumn;
+
+    fn made(rows: Relation, columns: Vec<OutputColumn>) -> MadeRows {
+        MadeRows::new(&TransformOutput { columns, rows, order: Vec::new() })
+    }
+
+    #[test]
+    fn values_and_nulls_of_every_type_stand_in_their_buffers() {
+        use MadeType::{Boolean, Date, Integer, Number, Text};
+        let types = [Text, Integer, Number, Boolean, Date];
+        let mut made = made(Relation::Same, types.map(|of| OutputColumn::made("c", of)).to_vec());
+        for row in 0..9 {
+            let is_null = row == 8;
+            made.text(0, (!is_null).then_some("ab"));
+            made.integer(1, (!is_null).then_some(row));
+            made.number(2, (!is_null).then_some(0.5));
+            made.boolean(3, (!is_null).then_some(true));
+            made.date(4, (!is_null).then_some(-1));
+        }
+        assert_eq!(made.rows(), 9);
+        let batch = made.finish(9).unwrap().unwrap();
+        assert!(batch.take.is_empty() && batch.groups.is_empty());
+        assert!(batch.rows.arrays.iter().all(|array| array.length == 9 && array.null_count == 1));
+        let lengths: Vec<_> = batch.rows.buffers.iter().map(Vec::len).collect();
+        assert_eq!(lengths, [2, 40, 16, 2, 72, 2, 72, 2, 2, 2, 36]);
+        assert_eq!(batch.rows.buffers[0], [0xff, 0]);
+        assert_eq!(batch.rows.buffers[10][28..], [[0xff; 4], [0; 4]].concat());
+        assert_eq!(made.rows(), 0, "it starts again");
+    }
+
+    #[test]
+    fn every_row_has_its_values_its_place_and_its_group() {
+        let number = || OutputColumn::made("n", MadeType::Number);
+        let group = || OutputColumn::group("g", 0);
+        let fails = |made: &mut MadeRows, input| made.finish(input).unwrap_err().to_string();
+
+        let mut same = made(Relation::Same, vec![number()]);
+        same.number(0, None);
+        assert_eq!(fails(&mut same, 2), "made column 0 has 1 values where there must be 2");
+        let mut passed = made(Relation::Same, vec![OutputColumn::passed("p", 0)]);
+        assert_eq!(passed.finish(3).unwrap().map(|made| made.rows.rows), Some(3));
+        assert_eq!(passed.finish(0), Ok(None));
+
+        let mut chosen = made(Relation::Chosen, vec![number()]);
+        assert_eq!(chosen.finish(3), Ok(None), "no row is chosen");
+        chosen.take(1);
+        assert_eq!(fails(&mut chosen, 3), "made column 0 has 0 values where there must be 1");
+        chosen.number(0, None);
+        assert_eq!(chosen.finish(3).unwrap().map(|made| made.take), Some(vec![1]));
+
+        let mut new = made(Relation::New, vec![number(), group()]);
+        new.group(5);
+        new.number(0, None);
+        assert_eq!(new.finish(0).unwrap().map(|made| made.groups), Some(vec![5]));
+        let mut ungrouped = made(Relation::New, vec![number()]);
+        ungrouped.number(0, None);
+        ungrouped.group(5);
+        assert_eq!(fails(&mut ungrouped, 0), "1 groups are given where there must be 0");
+    }
+
+    #[test]
+    fn a_batch_is_full_by_rows_or_by_bytes() {
+        let mut rows = made(Relation::New, vec![OutputColumn::made("t", MadeType::Text)]);
+        rows.text(0, Some(&"x".repeat(BATCH_BYTES)));
+        assert!(rows.is_full());
+        rows.finish(0).unwrap();
+        for _ in 0..BATCH_ROWS {
+            assert!(!rows.is_full());
+            rows.text(0, None);
+        }
+        assert!(rows.is_full());
+    }
+}
