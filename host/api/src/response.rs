@@ -2,6 +2,7 @@
 
 mod bodies;
 pub(crate) mod body_caches;
+pub(crate) mod chain_cache;
 pub(crate) mod citation_link;
 pub(crate) mod failure_cache;
 pub(crate) mod headers;

@@ -92,7 +92,7 @@ impl PlanTable {
 }
 
 impl Default for PlanTable {
-    /// The table of spec-8-cap, spec-8-requests and contract-16-rows.
+    /// The table of spec-8-cap, spec-8-requests and contract-16-limit.
     fn default() -> Self {
         let limited = |requests| PlanLimits {
             requests_per_month: Some(requests),

@@ -78,7 +78,11 @@ impl DataRequest {
         let schema = transform_input::schema(input, facts.and_then(|facts| facts.axis))?;
         let reader = app.core.reader.for_caller(&auth.holder);
         let rows = Arc::new(StoredRows { reader, plan: input.clone() });
-        let planned = TransformChain::plan(&auth.holder, steps.to_vec(), schema, rows).await;
+        let (own, of_steps) = (Arc::clone(&rows), steps.to_vec());
+        let plan = TransformChain::plan(&auth.holder, of_steps, Arc::clone(&schema), own);
+        let planned = app.bodies.chains.get_or_plan(steps, &schema, input, plan).await;
+        // One from memory has read for somebody else.
+        let planned = planned.map(|chain| chain.for_input(rows));
         planned.map_err(|failure| {
             let fingerprint = RequestFingerprint {
                 key_id: auth.caller.id().clone(),

@@ -94,3 +94,52 @@ impl TransformInput for StoredRows {
         .boxed()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use serde_json::json;
+    use yearbook_domain::{DatasetName, Namespace, Snapshot};
+
+    use super::*;
+
+    #[test]
+    fn transforms_are_told_key_series_and_axis_contract_16() {
+        let column = |name: &str, kind: &str, role: &str, unit: Option<&str>| {
+            json!({"name": name, "type": kind, "nullable": true, "role": role, "unit": unit,
+                "description": null, "few_values": false, "text_traits": 0})
+        };
+        let snapshot: Snapshot = serde_json::from_value(json!({
+            "id": "01ab".repeat(8), "created_at": 0, "rows": 1,
+            "file": {"sha256": "0".repeat(64), "bytes": 1},
+            "title": null, "description": null, "keywords": [],
+            "credit": {
+                "source": "A", "attribution": "A", "licence": "A", "licence_title": null,
+                "licence_url": null, "source_url": null, "source_url_precision": null, "sources": [],
+            },
+            "refresh_cadence": null, "bulk_redistribution": true,
+            "columns": [
+                column("date", "date", "date", None),
+                column("region", "string", "dimension", None),
+                column("value", "number", "value", Some("tonnes")),
+            ],
+            "primary_key": ["date", "region"], "dimensions": ["region"], "date_column": "date",
+            "date_range": null, "layout": "long", "bbox": null,
+        }))
+        .unwrap();
+        let (name, namespace) = (DatasetName::parse("a"), Namespace::parse("b"));
+        let snapshot = Arc::new(snapshot);
+        let plan = ReadPlan::full_scan(name.unwrap(), namespace.unwrap(), snapshot);
+        let told = schema(&plan, Some(CalendarUnit::Quarter)).unwrap();
+        let metadata = told.metadata();
+        assert_eq!(metadata["yearbook.primary_key"], r#"["date","region"]"#);
+        assert_eq!(metadata["yearbook.series"], r#"["region"]"#);
+        assert_eq!(metadata["yearbook.axis"], "quarter");
+        assert_eq!(metadata["yearbook.dataset"], "a");
+        assert_eq!(told.field(0).metadata()["yearbook.type"], "date");
+        assert_eq!(told.field(2).metadata()["yearbook.role"], "value");
+        assert_eq!(told.field(2).metadata()["yearbook.unit"], "tonnes");
+        assert!(!schema(&plan, None).unwrap().metadata().contains_key("yearbook.axis"));
+    }
+}

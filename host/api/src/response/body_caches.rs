@@ -1,7 +1,8 @@
-//! Memory of what encoders made, declined and failed at. Never touches a request.
+//! Memory of what encoders made, declined and failed at, and of what transforms would make. Never touches a request.
 
 use yearbook_http::settings::ServerSettings;
 
+use super::chain_cache::ChainCache;
 use super::failure_cache::FailureCache;
 use super::open_outcomes::OpenCheckCache;
 use super::response_cache::ResponseCache;
@@ -14,6 +15,8 @@ pub(crate) struct BodyCaches {
     pub(crate) failures: FailureCache,
     /// Schemas and options that encoders accept or decline.
     pub(crate) open_checks: OpenCheckCache,
+    /// Planned chains of transforms.
+    pub(crate) chains: ChainCache,
 }
 
 impl BodyCaches {
@@ -23,6 +26,7 @@ impl BodyCaches {
             cache: ResponseCache::new(settings),
             failures: FailureCache::new(settings.failed_input()),
             open_checks: OpenCheckCache::default(),
+            chains: ChainCache::default(),
         }
     }
 }

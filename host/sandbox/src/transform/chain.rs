@@ -81,6 +81,13 @@ impl TransformChain {
         Ok(chain)
     }
 
+    /// The same chain, which reads `input`: rows of which the same is known as of those that it was
+    /// planned for.
+    #[must_use]
+    pub fn for_input(self, input: Arc<dyn TransformInput>) -> Self {
+        Self { input, ..self }
+    }
+
     /// Columns of the rows that come out, with their metadata.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {

@@ -5,6 +5,7 @@
 use super::*;
 use crate::fixtures::snapshot;
 use crate::query::{parse_data, parse_pairs};
+use crate::read_plan::AppliedTransforms;
 use crate::{
     Column, ColumnType, DatasetName, Date, Digest, Millis, Namespace, Plan, PlanTable, SnapshotId,
 };
@@ -144,6 +145,30 @@ fn limit_zero_is_everything_and_the_plan_caps_spec_4_1() {
     for (plan_of, raw, max_rows, capped_at) in cases {
         let plan = decide(&dataset(60_000, true, false), plan_of, raw).unwrap();
         assert_eq!((plan.max_rows, plan.plan_row_cap), (max_rows, capped_at), "{plan_of} {raw}");
+    }
+}
+
+#[test]
+fn no_answer_has_more_cells_than_the_cap_times_the_columns_contract_16() {
+    let stored = decide(&dataset(60_000, true, false), Plan::Free, "limit=0").unwrap();
+    // (columns that a transform gives, rows of the cap): three columns are stored.
+    for (columns, rows) in [(1, 50_000), (3, 50_000), (6, 25_000), (4_000, 37), (200_000, 1)] {
+        let columns: Vec<Column> =
+            (0..columns).map(|number| column(&format!("c{number}"), ColumnRole::Value)).collect();
+        let plan = ReadPlan {
+            columns: (0..columns.len()).collect(),
+            snapshot: Arc::new(Snapshot { rows: u64::MAX, ..snapshot(columns) }),
+            applied: Some(Arc::new(AppliedTransforms {
+                input: stored.clone(),
+                transforms: Vec::new(),
+            })),
+            ..stored.clone()
+        };
+        let (selection, _) = parse_data(&parse_pairs("limit=0"), &["json"]).unwrap();
+        let limits = PlanTable::default().limits(Plan::Free);
+        let dataset = dataset(60_000, true, false);
+        let plan = plan_read(&dataset, plan, limits, &selection, None).unwrap();
+        assert_eq!((plan.max_rows, plan.plan_row_cap), (Some(rows), Some(rows)));
     }
 }
 
