@@ -158,7 +158,10 @@ fn a_project_is_written_once_and_under_a_good_name() {
     let yearbook = Yearbook::new();
     let made = yearbook.run(&["plugin", "new", "generator", "my-tool", "--json"]).ok().json();
     assert_eq!(made["module"], json!("target/wasm32-unknown-unknown/release/my_tool.wasm"));
-    assert!(yearbook.path("my-tool/yearbook/plugins/sdk/wit/1.1.0/package.wit").exists());
+    // The SDK has the bindings of every version.
+    for interface in ["1.1.0/generator.wit", "1.2.0/transform.wit"] {
+        assert!(yearbook.path(&format!("my-tool/yearbook/plugins/sdk/wit/{interface}")).exists());
+    }
     let said = yearbook.run(&["plugin", "new", "encoder", "my-tool"]).failed(1);
     assert!(said.contains("exists already"), "{said}");
     yearbook.run(&["plugin", "new", "encoder", "My Tool"]).failed(2);

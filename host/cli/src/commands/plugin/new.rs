@@ -15,7 +15,7 @@ use crate::context::CommandContext;
 
 /// Source of the SDK, and the interface that it implements for guests.
 static SDK: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plugins/sdk/src");
-static INTERFACE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../wit/1.1.0");
+static INTERFACE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../wit");
 const TOOLCHAIN: &str = include_str!("../../../../../rust-toolchain.toml");
 
 pub(super) fn run(context: &CommandContext, kind: TemplateKind, name: &str) -> anyhow::Result<()> {
@@ -58,7 +58,9 @@ fn project(kind: TemplateKind, name: &str) -> anyhow::Result<BTreeMap<String, St
         ("yearbook/plugins/sdk/Cargo.toml".to_owned(), manifest::sdk_manifest()?),
     ]);
     add_folder(&SDK, "yearbook/plugins/sdk/src", &mut files)?;
-    add_folder(&INTERFACE, "yearbook/plugins/sdk/wit/1.1.0", &mut files)?;
+    for version in INTERFACE.dirs() {
+        add_folder(version, "yearbook/plugins/sdk/wit", &mut files)?;
+    }
     Ok(files)
 }
 
