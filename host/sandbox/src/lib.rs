@@ -1,7 +1,7 @@
-//! Runs plugins: WebAssembly components that turn Arrow batches into bytes, descriptions of
-//! datasets into files, or a file into Arrow batches, each in a fresh instance under limits. Owns
-//! everything of wasmtime; never touches HTTP, SQL, files of data or Parquet. What a guest returns
-//! is untrusted until this crate has checked it.
+//! Runs plugins: WebAssembly components that turn Arrow batches into bytes or into other Arrow
+//! batches, descriptions of datasets into files, or a file into Arrow batches, each in a fresh
+//! instance under limits. Owns everything of wasmtime; never touches HTTP, SQL, files of data or
+//! Parquet. What a guest returns is untrusted until this crate has checked it.
 //!
 //! # The life of an instance
 //! ```text
@@ -22,6 +22,10 @@
 //!   encode/first_bytes           whole where it fits in a part; else the rest goes to
 //!   encode/response_driver       further parts, by further instances where they are independent
 //! ```
+//! `TransformChain::plan` asks each transform of a chain what it needs and makes, without a row.
+//! `TransformChain::start` is the stream of its rows, which an encoder takes in place of stored
+//! ones: places for all of them are admitted in one step.
+//!
 //! `PluginEncoder::check_open` ends after `open`. A generator (`generate`) has one call in the
 //! place of four; a reader (`read`) has `push`, `columns` and `pull`, and no client that waits for
 //! it. The instance of a trial (`trial`) or of a replay (`replay`) lives as they do, without a
@@ -30,8 +34,8 @@
 //! A call ends in what was asked for or in a [`GuestError`], and a failure leaves a dump
 //! (`observe`). A guest that was stopped is never called again: its store goes with it.
 //!
-//! Imports go one way: `sandbox`, `trial` and `replay` use `encode`, `generate` and `read`, these
-//! use `plugin_head` and `guest`, these use `admission`, `engine` and `observe`. `limits`,
+//! Imports go one way: `sandbox`, `trial` and `replay` use `encode`, `generate`, `read` and
+//! `transform`, these use `plugin_head` and `guest`, these use `admission`, `engine` and `observe`. `limits`,
 //! `sanitize`, `trap`, `error`, `guest_error`, `options` and `generator_request` are leaves.
 
 mod admission;

@@ -85,8 +85,20 @@ impl PluginHead {
         permit.map_err(|_| GuestError::Busy { retry_after: 1 })
     }
 
-    /// Waits for so many places among the instances in the share of `holder`, a short while at most,
-    /// and takes all of them or none.
+    /// Refuses work where much of this plugin waits already: a plugin that is late may not hold the
+    /// instances of others while its calls wait for one another.
+    ///
+    /// # Errors
+    /// [`GuestError::Busy`].
+    pub(crate) fn check_turns(&self) -> Result<(), GuestError> {
+        if self.limiter.queued() >= self.host.limits.instances.div_ceil(2) as usize {
+            return Err(GuestError::Busy { retry_after: 1 });
+        }
+        Ok(())
+    }
+
+    /// Waits for so many places among the instances in the share of `holder`, a short while at
+    /// most, and takes all of them or none.
     ///
     /// # Errors
     /// [`GuestError::Busy`], [`GuestError::ShareUsedUp`].

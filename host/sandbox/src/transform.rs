@@ -8,6 +8,7 @@ mod codes;
 mod columns;
 mod crossing;
 mod description;
+mod gather;
 mod groups;
 mod input;
 mod instance;

@@ -238,8 +238,10 @@ impl FairSlots {
                 .map(|caller| caller.held(self.resource).load(Ordering::Relaxed));
             each.max().unwrap_or(0)
         };
-        let within =
-            waiting.iter().enumerate().filter(|(_, waiter)| self.has_share(&waiter.holder, waiter.count));
+        let within = waiting
+            .iter()
+            .enumerate()
+            .filter(|(_, waiter)| self.has_share(&waiter.holder, waiter.count));
         let (position, waiter) = within.min_by_key(|(_, waiter)| held(waiter))?;
         if waiter.count > self.free() {
             return None;

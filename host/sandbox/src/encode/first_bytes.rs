@@ -27,11 +27,7 @@ impl PluginEncoder {
         chosen: &[OptionValue],
         batches: Batches,
     ) -> Result<FirstBytes, GuestError> {
-        // A plugin that is late may not hold the instances of others while its calls wait for one
-        // another.
-        if self.limiter.queued() >= self.host.limits.instances.div_ceil(2) as usize {
-            return Err(GuestError::Busy { retry_after: 1 });
-        }
+        self.check_turns()?;
         let options = Arc::<[OptionValue]>::from(self.description.complete(chosen));
         let mut parts = BatchCoalescer::new(batches, &self.description);
         // Whether there is a second part tells whether the response is done after the first: most

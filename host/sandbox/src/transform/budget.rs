@@ -57,7 +57,7 @@ impl Drop for HeldBytes {
     }
 }
 
-/// What the transforms of one chain made, all together, and what was read for them.
+/// Bytes that the transforms of one chain made, all together, and that were read for them.
 #[derive(Default)]
 pub(super) struct ChainBytes {
     read: Counter,

@@ -129,7 +129,7 @@ impl TransformChain {
         self.links.len()
     }
 
-    /// What a run reads of the input, for a selection that begins at `start`: each window as often
+    /// Windows of the input that a run reads, for a selection that begins at `start`: each as often
     /// as it is read.
     #[must_use]
     pub fn windows(&self, start: Option<Date>) -> Vec<RowWindow> {
@@ -218,6 +218,7 @@ impl Planner {
         let TransformStep { transform, options } = step;
         let options: Arc<[_]> = transform.description.complete(&options).into();
         let schema = Arc::clone(&self.schema);
+        transform.check_turns()?;
         let mut places = transform.admit_places(&self.holder, 1).await?;
         let work = transform.call_metrics(transform.host.dump_target.clone());
         let (instance, needs) = {

@@ -53,7 +53,10 @@ impl CodeTable {
             }
             DataType::Int64 => {
                 let column = column.as_primitive::<Int64Type>();
-                column.iter().map(|row| row.map(|row| position(&row.to_string())).transpose()).collect()
+                column
+                    .iter()
+                    .map(|row| row.map(|row| position(&row.to_string())).transpose())
+                    .collect()
             }
             DataType::Boolean => {
                 let text = |row| if row { "true" } else { "false" };

@@ -1,4 +1,4 @@
-//! What the columns of a chain are, as their fields say: roles, dates, and the columns of a series.
+//! Columns of a chain as their fields describe them: roles, dates, and the columns of a series.
 
 use std::sync::Arc;
 
@@ -64,8 +64,8 @@ pub(super) fn dates_within(
     and(&gt_eq(dates, &day(from))?, &lt_eq(dates, &day(to))?)
 }
 
-/// `batch`, which has the columns `read` of `schema`, with all columns of it; those that are missing
-/// have neither text nor numbers. For a failure dump.
+/// `batch`, which has the columns `read` of `schema`, with all columns of it; those that are
+/// missing have neither text nor numbers. For a failure dump.
 pub(super) fn whole_batch(
     schema: &SchemaRef,
     read: &[usize],

@@ -204,7 +204,7 @@ mod tests {
         let text = "x".repeat(1000);
         groups.number(&batch(&[Some("a"), Some(&text)], &[0, 0]), &[0]).ok().unwrap();
         assert_eq!(groups.count_within(&[0, 0, 0], 1 << 10), 3);
-        assert_eq!(groups.count_within(&[1, 1, 1], 2100), 2);
+        assert_eq!(groups.count_within(&[1, 1, 1], 2300), 2);
         assert_eq!(groups.count_within(&[1, 1], 10), 1, "one at least");
     }
 }

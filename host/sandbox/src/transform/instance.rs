@@ -12,7 +12,7 @@ use super::PluginTransform;
 use super::codes::CodeTable;
 use super::groups::host_error;
 use super::needs::{Needs, Unmet};
-use super::output::Output;
+use super::output::TransformOutput;
 use crate::guest::bindings::transform::TransformPlugin;
 use crate::guest::bindings::transform::exports::yearbook::plugin::transform as guest;
 use crate::guest::bindings::transform::yearbook::plugin::statistics::Code;
@@ -40,7 +40,7 @@ pub(super) struct TransformInstance {
     guest: TransformPlugin,
     /// The response, once it has begun.
     transforming: Option<ResourceAny>,
-    /// Where failures are kept.
+    /// Dump of a failure, where failures are kept.
     dump: Option<Box<FailureDump>>,
     /// Given back when the instance is dropped.
     _permit: Arc<SlotPermit>,
@@ -101,7 +101,7 @@ impl TransformInstance {
         options: &[OptionValue],
         codes: &Codes,
         needs: &Needs,
-    ) -> Result<Output, GuestError> {
+    ) -> Result<TransformOutput, GuestError> {
         if let Some(dump) = &mut self.dump {
             let values = |table: &Option<Arc<CodeTable>>| {
                 table.as_ref().map(|table| table.values().to_vec())
@@ -124,7 +124,7 @@ impl TransformInstance {
             let calls = guest.yearbook_plugin_transform().transforming();
             calls.call_output(store, transforming?).map(Ok)
         })?;
-        Output::check(output, schema, needs)
+        TransformOutput::check(output, schema, needs)
             .map_err(|rule| self.broken_rule(GuestFunction::Output, &rule))
     }
 
@@ -240,4 +240,3 @@ fn write_dump(
         dump.write_failure(call, error, store.data().guest_log(), store.data().work());
     }
 }
-

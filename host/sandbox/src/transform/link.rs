@@ -9,7 +9,7 @@ use super::codes::CodeTable;
 use super::columns::date_column;
 use super::instance::Codes;
 use super::needs::{Needs, Priming};
-use super::output::{Output, Source};
+use super::output::{Source, TransformOutput};
 use crate::options::OptionValue;
 
 /// A transform with its options, the columns of its input and what it said of them.
@@ -22,9 +22,9 @@ pub(super) struct LinkPlan {
     pub(super) needs: Needs,
     /// Codes of the columns that cross so.
     pub(super) codes: Codes,
-    /// What is known of the values of made columns.
+    /// Values that made columns may have, where they are known.
     pub(super) values_of: Vec<Option<Arc<CodeTable>>>,
-    pub(super) output: Output,
+    pub(super) output: TransformOutput,
 }
 
 /// The columns of a link that a run reads and makes.
@@ -84,7 +84,7 @@ impl LinkColumns {
 
 /// The columns of `schema` at these positions, with its metadata.
 pub(super) fn project_schema(schema: &Schema, columns: &[usize]) -> SchemaRef {
-    let fields: Vec<_> = columns.iter().map(|column| Arc::clone(&schema.fields()[*column])).collect();
+    let fields: Vec<_> =
+        columns.iter().map(|column| Arc::clone(&schema.fields()[*column])).collect();
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
-

@@ -1,5 +1,5 @@
-//! One instance of a transform at work: rows in by slices, checked rows of the output out. Blocking,
-//! and never more than one result is held.
+//! One instance of a transform at work: rows in by slices, checked rows of the output out.
+//! Blocking; never more than one result is held, beside rows to be sorted.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::groups::{Groups, host_error};
 use super::instance::{CrossingRows, TransformInstance};
 use super::link::{LinkColumns, LinkPlan};
 use super::made::{Expected, MadeRows};
-use super::order::{OrderError, RowOrder};
+use super::order::{OrderError, RowSorter};
 use super::output::{Relation, Source};
 use crate::guest::bindings::transform::exports::yearbook::plugin::transform as guest;
 use crate::guest_error::GuestError;
@@ -27,7 +27,7 @@ pub(super) struct LinkRun {
     columns: Arc<LinkColumns>,
     instance: TransformInstance,
     groups: Option<Groups>,
-    order: Option<RowOrder>,
+    order: Option<RowSorter>,
     bytes: Arc<ChainBytes>,
     ready: Option<ReadyRows>,
 }
@@ -63,7 +63,7 @@ impl LinkRun {
         let order = (!output.order.is_empty()).then(|| {
             let place = |column: &usize| columns.assembled.binary_search(column).unwrap_or(0);
             let places = output.order.iter().map(place).collect();
-            RowOrder::new(&columns.assembled_schema, places, output.made_order, held())
+            RowSorter::new(&columns.assembled_schema, places, output.made_order, held())
         });
         let (groups, order) = (groups.transpose()?, order.transpose()?);
         let (plan, columns, bytes) = (Arc::clone(plan), Arc::clone(columns), Arc::clone(bytes));
@@ -83,7 +83,11 @@ impl LinkRun {
     ///
     /// # Errors
     /// [`GuestError`].
-    pub(super) fn push(&mut self, batch: &RecordBatch, from: Option<Date>) -> Result<(), GuestError> {
+    pub(super) fn push(
+        &mut self,
+        batch: &RecordBatch,
+        from: Option<Date>,
+    ) -> Result<(), GuestError> {
         let rows = self.cross(batch)?;
         let Some(made) = self.instance.push(&rows)? else {
             return self.check_none(batch);
@@ -128,7 +132,7 @@ impl LinkRun {
 
     /// Returns whether [`LinkRun::next`] may have rows.
     pub(super) fn has_rows(&self) -> bool {
-        self.ready.is_some() || self.order.as_ref().is_some_and(RowOrder::has_rows)
+        self.ready.is_some() || self.order.as_ref().is_some_and(RowSorter::has_rows)
     }
 
     /// The next rows of the last result, or of those that are in order now.

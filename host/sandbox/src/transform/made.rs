@@ -10,7 +10,7 @@ use arrow::datatypes::{DataType, Int32Type};
 
 use super::codes::CodeTable;
 use super::groups::{Groups, host_error};
-use super::output::{Kind, Output, Relation, Source};
+use super::output::{Kind, Relation, Source, TransformOutput};
 use crate::guest::bindings::transform::exports::yearbook::plugin::transform as guest;
 use crate::guest::check_arrays;
 use crate::guest::parameters::quote;
@@ -31,10 +31,10 @@ pub(super) struct MadeRows {
     pub(super) bytes: usize,
 }
 
-/// What a result is checked against.
+/// Facts that a result is checked against.
 pub(super) struct Expected<'a> {
-    pub(super) output: &'a Output,
-    /// What is known of the values of made columns, by their positions in the output.
+    pub(super) output: &'a TransformOutput,
+    /// Values that made columns may have, where they are known, by their positions in the output.
     pub(super) values_of: &'a [Option<Arc<CodeTable>>],
     /// Rows of the batch; `None` in `finish`.
     pub(super) batch_rows: Option<usize>,
@@ -154,10 +154,10 @@ mod tests {
     use crate::transform::budget::HeldBytes;
 
     /// An output of a date and of a text, and of a group where rows are its own.
-    fn output(relation: Relation) -> Output {
+    fn output(relation: Relation) -> TransformOutput {
         let fields = ["day", "label", "region"].map(|name| Field::new(name, DataType::Utf8, true));
         let last = if relation == Relation::New { Source::Group(0) } else { Source::Passed(0) };
-        Output {
+        TransformOutput {
             sources: vec![Source::Made(0, Kind::Date), Source::Made(1, Kind::Text), last],
             relation,
             order: Vec::new(),
@@ -200,7 +200,10 @@ mod tests {
         let codes = CodeTable::new(["ab", "c"].map(str::to_owned).to_vec());
         let values_of = [None, codes, None];
         let groups = Some(&groups);
-        MadeRows::check(raw, &Expected { output: &output, values_of: &values_of, batch_rows, groups })
+        MadeRows::check(
+            raw,
+            &Expected { output: &output, values_of: &values_of, batch_rows, groups },
+        )
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::guest::parameters::quote;
 
 pub(super) use crate::guest::bindings::transform::exports::yearbook::plugin::transform::Form;
 
-/// What a transform wants to see.
+/// Columns and rows that a transform wants to see.
 #[derive(Clone, Debug)]
 pub(super) struct Needs {
     /// Columns that cross, by their positions in the input.
@@ -65,7 +65,9 @@ impl Needs {
         let dated = before.is_some() || matches!(prime, Priming::Dates(..));
         if dated && date_column(schema).is_none() {
             let role = ColumnRole::Date.as_str();
-            return Err(Unmet::Declined(format!("it needs a column of dates with the role {role}")));
+            return Err(Unmet::Declined(format!(
+                "it needs a column of dates with the role {role}"
+            )));
         }
         Ok(Self { columns, groups, before, prime })
     }
@@ -93,9 +95,8 @@ fn check_need(need: guest::Need, schema: &Schema) -> Result<(usize, Form), Strin
 /// A position that the schema has.
 pub(super) fn check_position(what: &str, column: u32, schema: &Schema) -> Result<usize, String> {
     let position = usize::try_from(column).ok().filter(|at| *at < schema.fields().len());
-    position.ok_or_else(|| {
-        format!("{what} with column {column} of {} columns", schema.fields().len())
-    })
+    position
+        .ok_or_else(|| format!("{what} with column {column} of {} columns", schema.fields().len()))
 }
 
 /// Refuses a position that stands twice.

@@ -21,10 +21,10 @@ const SORTED_ROWS: usize = 1_000_000;
 const SORTED_BYTES: usize = 128 << 20;
 
 /// Brings rows into the order of an output.
-pub(super) struct RowOrder {
+pub(super) struct RowSorter {
     /// Positions in the batches.
     columns: Vec<usize>,
-    /// How many of `columns` come first and are made.
+    /// Number of `columns` that come first and are made.
     made: usize,
     by_made: RowConverter,
     by_all: RowConverter,
@@ -60,7 +60,7 @@ impl From<GuestError> for OrderError {
     }
 }
 
-impl RowOrder {
+impl RowSorter {
     /// For batches of `schema`, by `columns` of it, of which the first `made` are made.
     pub(super) fn new(
         schema: &Schema,
@@ -87,7 +87,7 @@ impl RowOrder {
         })
     }
 
-    /// Takes rows. Those that [`RowOrder::next`] has must have been taken before.
+    /// Takes rows. Those that [`RowSorter::next`] has must have been taken before.
     ///
     /// # Errors
     /// [`OrderError`].
@@ -119,7 +119,7 @@ impl RowOrder {
         self.sort()
     }
 
-    /// Returns whether [`RowOrder::next`] has rows.
+    /// Returns whether [`RowSorter::next`] has rows.
     pub(super) fn has_rows(&self) -> bool {
         self.sorted.is_some()
     }
@@ -218,7 +218,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use arrow::array::{AsArray, Int64Array, StringArray};
-    use arrow::datatypes::{DataType, Field, Int64Type};
+    use arrow::datatypes::Int64Type;
 
     use super::*;
     use crate::admission::MemoryBudget;
@@ -234,14 +234,14 @@ mod tests {
         RecordBatch::try_from_iter_with_nullable(columns).unwrap()
     }
 
-    fn order(columns: &[usize], made: usize) -> (RowOrder, Arc<MemoryBudget>) {
+    fn order(columns: &[usize], made: usize) -> (RowSorter, Arc<MemoryBudget>) {
         let budget = Arc::new(MemoryBudget::new(1 << 30));
         let schema = batch(&[]).schema();
-        let order = RowOrder::new(&schema, columns.to_vec(), made, HeldBytes::new(&budget));
+        let order = RowSorter::new(&schema, columns.to_vec(), made, HeldBytes::new(&budget));
         (order.ok().unwrap(), budget)
     }
 
-    fn drain(order: &mut RowOrder, values: &mut Vec<i64>) {
+    fn drain(order: &mut RowSorter, values: &mut Vec<i64>) {
         while let Some(batch) = order.next().ok().unwrap() {
             values.extend(batch.column(2).as_primitive::<Int64Type>().values());
         }
@@ -277,10 +277,8 @@ mod tests {
     #[test]
     fn rows_that_descend_by_a_made_column_are_the_transforms_fault_contract_16() {
         for (columns, made) in [(vec![0, 1], 1), (vec![0], 1)] {
-            let descending: [&[Row]; 2] = [
-                &[(Some(2), None, 0), (Some(1), None, 0)],
-                &[(None, None, 0), (Some(1), None, 0)],
-            ];
+            let descending: [&[Row]; 2] =
+                [&[(Some(2), None, 0), (Some(1), None, 0)], &[(None, None, 0), (Some(1), None, 0)]];
             for rows in descending {
                 let (mut whole, _) = order(&columns, made);
                 assert!(matches!(whole.push(batch(rows)), Err(OrderError::Descending)));

@@ -22,12 +22,12 @@ const NAME_BYTES: usize = 64;
 
 /// An output, checked.
 #[derive(Debug, PartialEq)]
-pub(super) struct Output {
+pub(super) struct TransformOutput {
     pub(super) sources: Vec<Source>,
     pub(super) relation: Relation,
     /// Positions of the columns by which rows ascend.
     pub(super) order: Vec<usize>,
-    /// How many of `order` come first and are made.
+    /// Number of `order` that come first and are made.
     pub(super) made_order: usize,
     /// Input columns that the values of a made column are of, by its position.
     pub(super) values_of: Vec<Option<usize>>,
@@ -56,7 +56,7 @@ pub(super) enum Relation {
     New,
 }
 
-impl Output {
+impl TransformOutput {
     /// Reads what `output` returned for a transform of `needs` on `input`.
     ///
     /// # Errors
@@ -149,12 +149,12 @@ fn check_values_of(column: &guest::Column, input: &Schema) -> Result<Option<usiz
 
 fn field(column: guest::Column, source: Source, origin: Option<&Field>) -> Result<Field, String> {
     let data_type = match (source, origin) {
-        (Source::Made(_, Kind::Text | Kind::Date), _) | (_, None) => DataType::Utf8,
         (Source::Made(_, Kind::Integer), _) => DataType::Int64,
         (Source::Made(_, Kind::Number), _) => DataType::Float64,
         (Source::Made(_, Kind::Boolean), _) => DataType::Boolean,
         (Source::Passed(_), Some(field)) => field.data_type().clone(),
         (Source::Group(_), Some(field)) => value_type(field.data_type()).clone(),
+        (Source::Made(_, Kind::Text | Kind::Date), _) | (_, None) => DataType::Utf8,
     };
     let mut metadata = origin.map(|field| field.metadata().clone()).unwrap_or_default();
     if matches!(source, Source::Made(_, Kind::Date)) {
@@ -199,7 +199,7 @@ fn check_order(
     Ok((order, made))
 }
 
-/// What is known of the rows as a table: keys, series and the distance of dates, as far as it stays
+/// Facts about the rows as a table: keys, series and the distance of dates, as far as it stays
 /// true.
 fn metadata(
     input: &Schema,
@@ -214,9 +214,8 @@ fn metadata(
             !has_role(field, ColumnRole::Date) && !has_role(field, ColumnRole::Period)
         };
         let columns = sources.iter().zip(fields);
-        let groups = columns.filter(|(source, field)| {
-            matches!(source, Source::Group(_)) && is_series(field)
-        });
+        let groups = columns
+            .filter(|(source, field)| matches!(source, Source::Group(_)) && is_series(field));
         let series: Vec<&str> = groups.map(|(_, field)| field.name().as_str()).collect();
         metadata.insert(SERIES, json(&series));
         metadata.remove(PRIMARY_KEY);
@@ -228,9 +227,8 @@ fn metadata(
         let place = sources.iter().position(|source| *source == Source::Passed(position))?;
         Some(fields[place].name().as_str())
     };
-    let names = |key: &str| -> Option<Vec<String>> {
-        serde_json::from_str(metadata.get(key)?).ok()
-    };
+    let names =
+        |key: &str| -> Option<Vec<String>> { serde_json::from_str(metadata.get(key)?).ok() };
     let series = names(SERIES);
     let series = series.map(|names| json(&names.iter().filter_map(passed).collect::<Vec<_>>()));
     let key = names(PRIMARY_KEY).and_then(|names| names.iter().map(passed).collect());
@@ -286,7 +284,7 @@ mod tests {
 
     #[test]
     fn an_output_is_taken_only_where_every_column_has_an_origin_contract_16() {
-        let check = |raw, groups| Output::check(raw, &table(), &needs(groups));
+        let check = |raw, groups| TransformOutput::check(raw, &table(), &needs(groups));
         assert!(check(of_input(), None).is_ok());
         assert!(check(own(), Some(vec![2])).is_ok());
         type Spoil = fn(&mut guest::Output);
@@ -322,7 +320,7 @@ mod tests {
         assert!(check(ordered, None).unwrap_err().contains("an order"));
         let earlier = yearbook_domain::CalendarSpan::new(1, yearbook_domain::CalendarUnit::Day);
         let earlier = Needs { before: earlier, ..needs(Some(vec![2])) };
-        let found = Output::check(own(), &table(), &earlier).unwrap_err();
+        let found = TransformOutput::check(own(), &table(), &earlier).unwrap_err();
         assert!(found.contains("needs.before"), "{found}");
     }
 
@@ -331,22 +329,23 @@ mod tests {
         let mut raw = of_input();
         raw.columns[2].role = Some("value".into());
         raw.columns[2].unit = Some("%\u{1b}[2J".into());
-        let schema = Output::check(raw, &table(), &needs(None)).unwrap().schema;
+        let schema = TransformOutput::check(raw, &table(), &needs(None)).unwrap().schema;
         assert_eq!(schema.field(0).data_type(), table().field(0).data_type());
+        assert_eq!(schema.field(2).data_type(), &DataType::Float64);
         assert_eq!(schema.field(0).metadata(), table().field(0).metadata());
         let rate = schema.field(2).metadata();
         assert_eq!(rate.get(UNIT).map(String::as_str), Some("% [2J"));
         assert_eq!(rate.get(ROLE).map(String::as_str), Some("value"));
-        let schema = Output::check(own(), &table(), &needs(Some(vec![2]))).unwrap().schema;
+        let schema = TransformOutput::check(own(), &table(), &needs(Some(vec![2]))).unwrap().schema;
         let types = schema.fields().iter().map(|field| field.data_type().clone());
-        assert_eq!(types.collect::<Vec<_>>(), [DataType::Utf8; 3]);
+        assert!(types.into_iter().all(|data_type| data_type == DataType::Utf8));
         assert_eq!(schema.field(0).metadata().get(TYPE).map(String::as_str), Some(DATE));
     }
 
     #[test]
     fn what_is_known_of_a_table_is_known_of_the_output_as_far_as_it_holds_contract_16() {
         let known = |raw, groups: Vec<usize>| {
-            let output = Output::check(raw, &table(), &needs(Some(groups))).unwrap();
+            let output = TransformOutput::check(raw, &table(), &needs(Some(groups))).unwrap();
             let metadata = output.schema.metadata().clone();
             [PRIMARY_KEY, SERIES, AXIS, "yearbook.dataset"].map(|key| metadata.get(key).cloned())
         };

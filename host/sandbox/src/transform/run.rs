@@ -14,8 +14,10 @@ use super::budget::ChainBytes;
 use super::chain::{Link, input_window, priming_window};
 use super::columns::{date_column, dates_within};
 use super::crossing::{batch_bytes, slice_rows};
+use super::gather::gather;
 use super::link_run::LinkRun;
 use super::needs::Priming;
+use super::output::Relation;
 use super::{RowWindow, TransformFailure, TransformInput};
 use crate::encode::Batches;
 use crate::error::BoxError;
@@ -52,7 +54,7 @@ struct LinkStream {
     /// Set where `finish` has returned none.
     ended: bool,
     account: Option<ResponseMetrics>,
-    /// What the guest's log belongs to.
+    /// Span that the guest's log belongs to.
     span: Span,
 }
 
@@ -95,6 +97,7 @@ impl ChainRun {
             };
             return stream::once(opened).try_flatten().boxed();
         };
+        let is_small = link.plan.output.relation != Relation::Same;
         let (link, before) = (link.clone(), before.to_vec());
         let opened = async move {
             let started = LinkStream::open(run, link, &before, window, counted).await?;
@@ -103,7 +106,8 @@ impl ChainRun {
                 Ok(batch.map(|batch| (batch, link)))
             }))
         };
-        stream::once(opened).try_flatten().boxed()
+        let rows = stream::once(opened).try_flatten().boxed();
+        if is_small { gather(rows) } else { rows }
     }
 }
 
@@ -119,8 +123,9 @@ impl LinkStream {
         let head = &link.plan.transform.head;
         let dumps = &head.host.dump_target;
         let account = counted.then(|| ResponseMetrics::begin(&head.metrics, dumps));
-        let work =
-            account.as_ref().map_or_else(|| head.call_metrics(dumps.clone()), ResponseMetrics::work);
+        let work = account
+            .as_ref()
+            .map_or_else(|| head.call_metrics(dumps.clone()), ResponseMetrics::work);
         let of_input = input_window(&link, window);
         let from = match window {
             RowWindow::Selected { start } => start,
@@ -191,7 +196,9 @@ impl LinkStream {
             }
             if self.at_work.as_ref().is_some_and(|run| run.has_rows()) {
                 self.work(Step::Take).await?;
-            } else if let Some((batch, at)) = self.batch.take_if(|(batch, at)| *at < batch.num_rows()) {
+            } else if let Some((batch, at)) =
+                self.batch.take_if(|(batch, at)| *at < batch.num_rows())
+            {
                 let count = self.slice_rows(&batch, at);
                 let slice = batch.slice(at, count);
                 self.batch = Some((batch, at + count));

@@ -31,6 +31,7 @@ struct Trial {
     columns: Arc<LinkColumns>,
     place: Arc<SlotPermit>,
     work: Arc<CallMetrics>,
+    bytes: Arc<ChainBytes>,
     usage: ResourceUsage,
 }
 
@@ -127,20 +128,17 @@ impl Trial {
         let plan = LinkPlan { transform, options, schema, needs, codes: tables, values_of, output };
         let columns = LinkColumns::new(&plan, (0..plan.output.sources.len()).collect());
         let (plan, columns) = (Arc::new(plan), Arc::new(columns));
-        Ok(Self { plan, columns, place, work, usage })
+        Ok(Self { plan, columns, place, work, bytes: Arc::default(), usage })
     }
 
     /// A second instance, which is checked to have the same output.
     fn open(&self) -> Result<LinkRun, GuestError> {
         let (place, work) = (Arc::clone(&self.place), Arc::clone(&self.work));
-        let bytes = Arc::new(ChainBytes::default());
-        // The trial's rows are all that was read.
-        bytes.record_read(self.plan.transform.host.limits.memory_bytes);
-        LinkRun::open(&self.plan, &self.columns, place, work, &bytes)
+        LinkRun::open(&self.plan, &self.columns, place, work, &self.bytes)
     }
 
     fn prime(&self, run: &mut LinkRun, batch: &RecordBatch) -> Result<(), GuestError> {
-        let mut batch = batch.project(&self.columns.read).map_err(host_error)?;
+        let mut batch = self.read(batch)?;
         if let Priming::Dates(from, to) = self.plan.needs.prime
             && let Some(date) = date_column(&self.plan.schema)
         {
@@ -157,7 +155,7 @@ impl Trial {
         batch: &RecordBatch,
         made: &mut Vec<RecordBatch>,
     ) -> Result<(), GuestError> {
-        let batch = batch.project(&self.columns.read).map_err(host_error)?;
+        let batch = self.read(batch)?;
         for slice in self.slices(&batch) {
             run.push(&slice, None)?;
             take_rows(run, made)?;
@@ -170,6 +168,13 @@ impl Trial {
             take_rows(run, made)?;
         }
         take_rows(run, made)
+    }
+
+    /// The columns that a run reads.
+    fn read(&self, batch: &RecordBatch) -> Result<RecordBatch, GuestError> {
+        let batch = batch.project(&self.columns.read).map_err(host_error)?;
+        self.bytes.record_read(batch_bytes(&batch));
+        Ok(batch)
     }
 
     fn slices(&self, batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> {

@@ -31,6 +31,7 @@ fn empty_dump(kind: PluginKind, name: &str, options: Vec<OptionValue>) -> Failur
         log: Vec::new(),
         options,
         requests: Vec::new(),
+        codes: Vec::new(),
         before: InstanceProgress::default(),
         limits: Limits::default(),
     };
