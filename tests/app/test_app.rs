@@ -28,9 +28,21 @@ use crate::packages::TestTable;
 use crate::request::TestRequest;
 use crate::s3::S3Server;
 
-/// Plugins that are loaded.
-const PLUGINS: [&str; 8] =
-    ["json", "csv", "arrow", "parquet", "svg", "meltano", "fivetran", "azure-data-factory"];
+/// Plugins that are loaded: those that are built in.
+pub const PLUGINS: [&str; 12] = [
+    "json",
+    "csv",
+    "arrow",
+    "parquet",
+    "svg",
+    "meltano",
+    "fivetran",
+    "azure-data-factory",
+    "growth",
+    "resample",
+    "aggregate",
+    "pivot",
+];
 
 /// Start of the links that sign-up mails.
 pub const BASE_URL: &str = "http://test.example";
@@ -221,7 +233,8 @@ impl TestApp {
                 .unwrap();
         let signup = Signup::open(Arc::clone(&store), signup, BASE_URL).await.unwrap();
         let reader = Reader::new(files.clone(), Arc::clone(&workers))
-            .with_selection_budget(settings.limits.selection_bytes);
+            .with_selection_budget(settings.limits.selection_bytes)
+            .with_column_cache(settings.server.column_cache_bytes);
         let state = AppState::new(Services {
             keys: KeyVerifier::new(
                 Arc::clone(&store),

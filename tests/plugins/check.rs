@@ -2,6 +2,7 @@
 
 use yearbook_releases::{CheckReport, ComponentFile, check};
 use yearbook_sandbox::Limits;
+use yearbook_tests::app::PLUGINS;
 use yearbook_tests::components::{component, sandbox};
 
 fn report(bytes: Vec<u8>, limits: Limits) -> CheckReport {
@@ -16,9 +17,7 @@ fn findings(report: &CheckReport) -> Vec<(&str, &str)> {
 
 #[test]
 fn every_built_in_plugin_passes_its_check_within_its_limits() {
-    for name in
-        ["json", "csv", "arrow", "parquet", "svg", "meltano", "fivetran", "azure-data-factory"]
-    {
+    for name in PLUGINS {
         let report = report(component(name), Limits::default());
         assert!(report.passed(), "{name}: {:#?}", report.findings);
         assert_eq!(report.name.as_deref(), Some(name));

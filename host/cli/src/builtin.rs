@@ -6,9 +6,22 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-/// Names of the built-in plugins: formats in the order in which they are listed, then integrations.
-pub const NAMES: [&str; 8] =
-    ["json", "csv", "arrow", "parquet", "svg", "meltano", "fivetran", "azure-data-factory"];
+/// Names of the built-in plugins: formats in the order in which they are listed, then integrations,
+/// then transforms.
+pub const NAMES: [&str; 12] = [
+    "json",
+    "csv",
+    "arrow",
+    "parquet",
+    "svg",
+    "meltano",
+    "fivetran",
+    "azure-data-factory",
+    "growth",
+    "resample",
+    "aggregate",
+    "pivot",
+];
 
 /// Names of the formats that every installation serves (spec-4.1-format).
 pub const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
@@ -40,6 +53,10 @@ const EMBEDDED: [(&str, &[u8]); NAMES.len() + READERS.len() + 1] = [
     ("meltano", include_bytes!("../../../plugins/dist/meltano.wasm")),
     ("fivetran", include_bytes!("../../../plugins/dist/fivetran.wasm")),
     ("azure-data-factory", include_bytes!("../../../plugins/dist/azure-data-factory.wasm")),
+    ("growth", include_bytes!("../../../plugins/dist/growth.wasm")),
+    ("resample", include_bytes!("../../../plugins/dist/resample.wasm")),
+    ("aggregate", include_bytes!("../../../plugins/dist/aggregate.wasm")),
+    ("pivot", include_bytes!("../../../plugins/dist/pivot.wasm")),
     ("read-sdmx-csv", include_bytes!("../../../plugins/dist/read-sdmx-csv.wasm")),
     ("read-json-stat", include_bytes!("../../../plugins/dist/read-json-stat.wasm")),
     ("read-geojson", include_bytes!("../../../plugins/dist/read-geojson.wasm")),

@@ -9,6 +9,7 @@ mod generator;
 mod reader;
 mod report;
 mod requests;
+mod transform;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -49,7 +50,7 @@ fn run_checks(sandbox: &Arc<Sandbox>, component: &ComponentFile) -> CheckResult 
             Plugin::Encoder(encoder) => encoder::check(encoder, &mut tally),
             Plugin::Generator(generator) => generator::check(generator, &mut tally),
             Plugin::Reader(reader) => reader::check(reader, &mut tally),
-            Plugin::Transform(_) => {}
+            Plugin::Transform(transform) => transform::check(transform, &mut tally),
         }
     }
     let (report, dumps) = tally.finish();
@@ -133,9 +134,9 @@ fn advice_on(rejected: &ComponentRejection) -> String {
         ComponentRejection::Imports(_) => {
             "build for wasm32-unknown-unknown and leave out what asks for files, clocks, randomness or the network; a plugin sees only its input"
         }
-        ComponentRejection::Interface(_) => "export one of the worlds of wit/1.1.0 with `export_encoder!`, `export_generator!` or `export_reader!`",
+        ComponentRejection::Interface(_) => "export one of the worlds of `wit` with `export_encoder!`, `export_generator!`, `export_reader!` or `export_transform!`",
         ComponentRejection::Trapped(_) => "describe must return at once, without looking at anything",
-        ComponentRejection::Description(_) => "change the field that is named; the rules stand in wit/1.1.0",
+        ComponentRejection::Description(_) => "change the field that is named; the rules stand in `wit`",
         ComponentRejection::NameTaken(_) => "choose another name",
         ComponentRejection::Busy | ComponentRejection::CompilerUnavailable(_) => "try again",
     }

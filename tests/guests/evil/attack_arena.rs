@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use yearbook_domain::Plan;
 use yearbook_sandbox::{Limits, PluginSet};
-use yearbook_tests::app::{TestApp, big, harvest, parks, unbounded};
+use yearbook_tests::app::{PLUGINS, TestApp, big, harvest, parks, unbounded};
 
 use crate::list::{AttackCase, ExpectedEnd, limits};
 use crate::log::CapturedLog;
@@ -183,14 +183,13 @@ impl AttackArena {
     /// Takes every plugin away that attacks.
     pub(crate) fn clear(&self) {
         let current = self.app.registry.current();
-        let ours =
-            ["json", "csv", "arrow", "parquet", "svg", "meltano", "fivetran", "azure-data-factory"];
         let plugins: Vec<_> = current
             .encoders()
             .cloned()
             .map(yearbook_sandbox::Plugin::Encoder)
             .chain(current.generators().cloned().map(yearbook_sandbox::Plugin::Generator))
-            .filter(|plugin| ours.contains(&plugin.name()))
+            .chain(current.transforms().cloned().map(yearbook_sandbox::Plugin::Transform))
+            .filter(|plugin| PLUGINS.contains(&plugin.name()))
             .collect();
         self.app.registry.replace(PluginSet::new(&plugins, []));
     }

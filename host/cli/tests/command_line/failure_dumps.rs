@@ -61,9 +61,7 @@ fn a_failed_check_leaves_dumps_and_says_how_to_replay_them() {
     // Built-in plugins are looked through by digest.
     let folder = yearbook.path("plugins");
     std::fs::create_dir(&folder).unwrap();
-    for name in
-        ["json", "csv", "arrow", "parquet", "svg", "meltano", "fivetran", "azure-data-factory"]
-    {
+    for name in yearbook_cli::builtin::NAMES {
         std::fs::copy(&evil, folder.join(format!("{name}.wasm"))).unwrap();
     }
     let found =

@@ -38,6 +38,9 @@ pub(super) fn advice_on(kind: PluginKind, error: &GuestError) -> &'static str {
         (GuestError::Output { .. }, PluginKind::Reader) => {
             "return one array a column of the type that `columns` names, each as long as the batch"
         }
+        (GuestError::Output { .. }, PluginKind::Transform) => {
+            "return what `plan` and `output` promise; the rules stand in `wit`"
+        }
         (GuestError::Output { .. }, _) => {
             "return at least one file of UTF-8 text, each at a relative path of its own"
         }

@@ -18,7 +18,9 @@ pub(super) async fn check_built_in(
     let plugins = registry.current();
     let formats = plugins.encoders().map(|encoder| encoder.description().format.as_str());
     let tools = plugins.generators().map(|generator| generator.description().tool.as_str());
-    Ok((Status::Ok, format!("{} load", formats.chain(tools).collect::<Vec<_>>().join(", "))))
+    let transforms = plugins.transforms().map(|transform| transform.description().name.as_str());
+    let names: Vec<_> = formats.chain(tools).chain(transforms).collect();
+    Ok((Status::Ok, format!("{} load", names.join(", "))))
 }
 
 /// Every release that may serve and did not come with a binary; each that cannot is a line of its

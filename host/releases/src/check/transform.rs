@@ -1,0 +1,325 @@
+//! The trial of a transform: tables through the sandbox in one batch, row by row and cut in odd
+//! places, which must give the same rows; every allowed value of every parameter; and batches as
+//! large as the host sends. A parameter that must be given is given the first value that suits the
+//! table.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::compute::{cast, concat_batches};
+use arrow::datatypes::{DataType, Int64Type, SchemaRef};
+use yearbook_sandbox::{
+    GuestError, OptionScalar, OptionValue, ParameterKind, PluginTransform, TrialError, TrialTable,
+};
+use yearbook_sdk::testing::{Table, record_batches};
+
+use super::allowed_values::allowed_values;
+use super::report::ReportBuilder;
+
+/// Rows of a batch, where a table is cut.
+const CUTS: [usize; 4] = [1, 3, 7, 64];
+
+/// Months of the small tables, and of the one that the budget is measured with.
+const MONTHS: i32 = 40;
+const MANY_MONTHS: i32 = 8_000;
+
+/// Parameters that are given because the transform asks for them.
+const MAX_GIVEN: usize = 4;
+
+/// A table with what a transform is told of it.
+struct TrialInput {
+    name: &'static str,
+    schema: SchemaRef,
+    rows: RecordBatch,
+    codes: BTreeMap<String, Vec<String>>,
+}
+
+pub(super) fn check(transform: &Arc<PluginTransform>, tally: &mut ReportBuilder) {
+    let tables = [
+        ("series", series(MONTHS)),
+        ("one row", series(1)),
+        ("without dates", undated()),
+        ("without values", labels()),
+    ];
+    let (mut taken, mut declined) = (false, None);
+    for (name, table) in tables {
+        let Some(input) = TrialInput::new(name, &table) else {
+            tally.add_skipped(name);
+            continue;
+        };
+        match suitable_options(transform, &input) {
+            Ok(options) => {
+                taken = true;
+                check_table(transform, &input, &options, tally);
+            }
+            // A transform needs columns of its kind.
+            Err(TrialError { error: GuestError::Declined(sentence), .. })
+                if !sentence.is_empty() =>
+            {
+                declined = declined.or(Some(sentence));
+            }
+            Err(failed) => tally.find_failure(&format!("table `{name}`"), failed),
+        }
+    }
+    if let Some(sentence) = declined.filter(|_| !taken) {
+        tally.find(
+            "every table",
+            format!("it declines: {sentence}"),
+            "take a table with dates, dimensions and values",
+        );
+    }
+    check_large_batches(transform, tally);
+}
+
+/// Tries a table whole, again, and cut.
+fn check_table(
+    transform: &Arc<PluginTransform>,
+    input: &TrialInput,
+    options: &[OptionValue],
+    tally: &mut ReportBuilder,
+) {
+    let place = format!("table `{}`", input.name);
+    let Some(whole) = try_rows(transform, input, options, input.rows.num_rows(), &place, tally)
+    else {
+        return;
+    };
+    let again = try_rows(transform, input, options, input.rows.num_rows(), &place, tally);
+    if again.is_some_and(|again| again != whole) {
+        tally.find(
+            &place,
+            "the same rows give others the second time",
+            "leave out whatever depends on memory addresses, hash order or what came before",
+        );
+    }
+    for rows in CUTS {
+        let place = format!("{place}, {rows} rows a batch");
+        let cut = try_rows(transform, input, options, rows, &place, tally);
+        if cut.is_some_and(|cut| cut != whole) {
+            tally.find(
+                &place,
+                "it gives other rows than in one batch",
+                "what comes out may not depend on where batches end: keep what a batch leaves over",
+            );
+        }
+    }
+    for (text, option) in allowed_values(&transform.description().parameters) {
+        let place = format!("{place}, option {}.{}={text}", transform.name(), option.name);
+        let mut options: Vec<OptionValue> =
+            options.iter().filter(|given| given.name != option.name).cloned().collect();
+        options.push(option);
+        match input.transform(transform, &options, input.rows.num_rows()) {
+            Ok(trial) => tally.record_usage(trial.usage),
+            // A value may be right for other tables, or beside other options.
+            Err(TrialError {
+                error: GuestError::Declined(_) | GuestError::InvalidTransformOption { .. },
+                ..
+            }) => {}
+            Err(failed) => tally.find_failure(&place, failed),
+        }
+    }
+}
+
+/// Batches as large as the host sends, for the budget.
+fn check_large_batches(transform: &Arc<PluginTransform>, tally: &mut ReportBuilder) {
+    let Some(input) = TrialInput::new("large batches", &series(MANY_MONTHS)) else {
+        return tally.add_skipped("large batches");
+    };
+    let tried = suitable_options(transform, &input)
+        .and_then(|options| input.transform(transform, &options, input.rows.num_rows() / 4));
+    match tried {
+        Ok(trial) => tally.record_usage(trial.usage),
+        Err(TrialError { error: GuestError::Declined(_), .. }) => {}
+        Err(failed) => tally.find_failure(input.name, failed),
+    }
+}
+
+/// Returns the options with which the transform takes a table: none, or those that it asks for one
+/// after the other, each an allowed value or the name of a column.
+fn suitable_options(
+    transform: &Arc<PluginTransform>,
+    input: &TrialInput,
+) -> Result<Vec<OptionValue>, TrialError> {
+    let mut options: Vec<OptionValue> = Vec::new();
+    loop {
+        let rows = input.rows.num_rows();
+        let failed = match input.transform(transform, &options, rows) {
+            Ok(_) => return Ok(options),
+            Err(failed) => failed,
+        };
+        let GuestError::InvalidTransformOption { option: wanted, .. } = &failed.error else {
+            return Err(failed);
+        };
+        let is_new = options.iter().all(|given| given.name != *wanted);
+        let is_wanted = |candidate: &&OptionValue| {
+            let mut tried = options.clone();
+            tried.push((*candidate).clone());
+            !matches!(
+                input.transform(transform, &tried, rows),
+                Err(TrialError { error: GuestError::InvalidTransformOption { option, .. }, .. })
+                    if option == *wanted
+            )
+        };
+        let candidates = candidates(transform, input, wanted);
+        match candidates.iter().find(is_wanted) {
+            Some(candidate) if is_new && options.len() < MAX_GIVEN => {
+                options.push(candidate.clone());
+            }
+            _ => return Err(failed),
+        }
+    }
+}
+
+/// Values that a parameter may have for a table.
+fn candidates(transform: &PluginTransform, input: &TrialInput, wanted: &str) -> Vec<OptionValue> {
+    let parameters = &transform.description().parameters;
+    let declared = parameters.iter().filter(|declared| declared.name == wanted);
+    let allowed = allowed_values(parameters).map(|(_, option)| option);
+    let allowed = allowed.filter(|option| option.name == wanted);
+    let names = declared.filter(|declared| declared.kind == ParameterKind::Text).flat_map(|_| {
+        input.schema.fields().iter().map(|field| OptionValue {
+            name: wanted.to_owned(),
+            value: OptionScalar::Text(field.name().clone()),
+        })
+    });
+    allowed.chain(names).collect()
+}
+
+/// The rows that come of a table in batches of so many rows, as one batch with plain text.
+fn try_rows(
+    transform: &Arc<PluginTransform>,
+    input: &TrialInput,
+    options: &[OptionValue],
+    rows: usize,
+    place: &str,
+    tally: &mut ReportBuilder,
+) -> Option<RecordBatch> {
+    match input.transform(transform, options, rows) {
+        Ok(trial) => {
+            tally.record_usage(trial.usage);
+            plain(&trial)
+        }
+        Err(failed) => {
+            tally.find_failure(place, failed);
+            None
+        }
+    }
+}
+
+fn plain(trial: &TrialTable) -> Option<RecordBatch> {
+    let whole = concat_batches(&trial.schema, &trial.batches).ok()?;
+    let columns = whole.columns().iter().zip(trial.schema.fields()).map(|(column, field)| {
+        let plain = match field.data_type() {
+            DataType::Dictionary(_, values) => values.as_ref(),
+            plain => plain,
+        };
+        Some((field.name(), cast(column, plain).ok()?))
+    });
+    RecordBatch::try_from_iter(columns.collect::<Option<Vec<_>>>()?).ok()
+}
+
+impl TrialInput {
+    /// `None` for a table that this host hands to no plugin.
+    fn new(name: &'static str, table: &Table) -> Option<Self> {
+        let (schema, batches) = record_batches(table).ok()?;
+        let rows = concat_batches(&schema, &batches).ok()?;
+        let codes = schema.fields().iter().zip(rows.columns()).filter_map(|(field, column)| {
+            let values: Vec<String> = match column.data_type() {
+                DataType::Int64 => {
+                    let values: BTreeSet<i64> =
+                        column.as_primitive::<Int64Type>().iter().flatten().collect();
+                    values.iter().map(i64::to_string).collect()
+                }
+                DataType::Float64 => return None,
+                _ => {
+                    let texts = cast(column, &DataType::Utf8).ok()?;
+                    let values: BTreeSet<&str> =
+                        texts.as_string_opt::<i32>()?.iter().flatten().collect();
+                    values.into_iter().map(str::to_owned).collect()
+                }
+            };
+            Some((field.name().clone(), values))
+        });
+        Some(Self { name, codes: codes.collect(), schema, rows })
+    }
+
+    fn transform(
+        &self,
+        transform: &Arc<PluginTransform>,
+        options: &[OptionValue],
+        rows: usize,
+    ) -> Result<TrialTable, TrialError> {
+        let all = self.rows.num_rows();
+        let rows = rows.max(1);
+        let batches: Vec<RecordBatch> = (0..all)
+            .step_by(rows)
+            .map(|first| self.rows.slice(first, rows.min(all - first)))
+            .collect();
+        let codes = |column: &str| self.codes.get(column).cloned();
+        transform.trial(&self.schema, options, codes, &batches)
+    }
+}
+
+/// Months of three regions: nulls, a gap, integers, booleans, and text that only passes.
+fn series(months: i32) -> Table {
+    const REGIONS: [&str; 3] = ["north", "south", "East, \"far\""];
+    let rows = || (0..months).flat_map(|month| (0..3_usize).map(move |region| (month, region)));
+    // The south has no row in some months.
+    let rows: Vec<(i32, usize)> =
+        rows().filter(|(month, region)| *region != 1 || month % 11 != 5).collect();
+    let number = |(month, region): &(i32, usize)| {
+        let base = 0.1 * f64::from(*month) + if *region == 0 { 1.0 } else { 2.5 };
+        (month % 7 != 3).then_some(base)
+    };
+    let text = |make: &dyn Fn(i32) -> String| -> Vec<Option<String>> {
+        rows.iter().map(|(month, _)| Some(make(*month))).collect()
+    };
+    let year = |month: i32| 1900 + month / 12;
+    let table = Table::new()
+        .text("date", &text(&|month| format!("{:04}-{:02}-01", year(month), month % 12 + 1)))
+        .text("period", &text(&|month| format!("{:04}-{:02}", year(month), month % 12 + 1)))
+        .text("region", &rows.iter().map(|row| Some(REGIONS[row.1])).collect::<Vec<_>>())
+        .numbers("value", &rows.iter().map(number).collect::<Vec<_>>())
+        .integers("n", &rows.iter().map(|row| Some(i64::from(row.0) * 7)).collect::<Vec<_>>())
+        .booleans("final", &rows.iter().map(|row| Some(row.0 % 5 > 0)).collect::<Vec<_>>())
+        .dictionary("note", &rows.iter().map(|_| Some("a note")).collect::<Vec<_>>());
+    [
+        ("date", "date"),
+        ("period", "period"),
+        ("region", "dimension"),
+        ("value", "value"),
+        ("n", "value"),
+        ("final", "attribute"),
+        ("note", "attribute"),
+    ]
+    .into_iter()
+    .fold(table, |table, (column, role)| table.about(column, "yearbook.role", role))
+    .about("date", "yearbook.type", "date")
+    .about("value", "yearbook.unit", "kg")
+    .metadata("yearbook.primary_key", r#"["date","region"]"#)
+    .metadata("yearbook.series", r#"["region"]"#)
+    .metadata("yearbook.axis", "month")
+}
+
+/// Areas with a value each.
+fn undated() -> Table {
+    Table::new()
+        .text("code", &[Some("a"), Some("b"), Some("c")])
+        .text("part", &[Some("x"), None, Some("x")])
+        .numbers("value", &[Some(1.5), None, Some(-3.0)])
+        .text("geometry_wkt", &[Some("POINT (1 2)"), Some("POINT (3 4)"), None])
+        .about("code", "yearbook.role", "key")
+        .about("part", "yearbook.role", "dimension")
+        .about("value", "yearbook.role", "value")
+        .about("geometry_wkt", "yearbook.role", "geometry")
+        .metadata("yearbook.primary_key", r#"["code"]"#)
+}
+
+/// Labels alone.
+fn labels() -> Table {
+    Table::new()
+        .text("code", &[Some("a"), Some("b")])
+        .text("label", &[Some("A"), None])
+        .about("code", "yearbook.role", "dimension")
+        .about("label", "yearbook.role", "attribute")
+}
