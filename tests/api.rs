@@ -45,6 +45,7 @@ mod shares;
 mod signup;
 mod slow_readers;
 mod statements;
+mod transforms;
 mod values;
 mod weight;
 mod wire;
