@@ -49,7 +49,9 @@ impl Settings {
                 "there is neither a date column nor one of periods, so nothing is earlier";
             return Err(TransformError::UnsupportedSchema(sentence.to_owned()));
         }
-        let columns = numeric_columns(schema, "columns", options.text("columns")?)?;
+        let mut columns = numeric_columns(schema, "columns", options.text("columns")?)?;
+        // Results have the order of the table.
+        columns.sort_unstable();
         let measure = match options.text("as")? {
             "difference" => Measure::Difference,
             "log" => Measure::Log,

@@ -178,7 +178,9 @@ impl Resample {
             };
             let parts = |day| part.map_or(0, |part| parts_of(to, ordinal, part, day));
             let mut results = series.value.results(parts);
-            made.group(series.group);
+            if !self.settings.axis.series.is_empty() {
+                made.group(series.group);
+            }
             for (at, column) in self.made.iter().enumerate() {
                 match column {
                     MadeColumn::Date => made.date(at, date),

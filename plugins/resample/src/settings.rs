@@ -29,6 +29,7 @@ impl Settings {
             let sentence = "there is no date column, so no rows are of one period".to_owned();
             return Err(TransformError::UnsupportedSchema(sentence));
         };
+        let values = value_columns(schema)?;
         let (to, form) = match options.text("to")? {
             "month" => (CalendarUnit::Month, PeriodCodeForm::Month),
             "quarter" => (CalendarUnit::Quarter, PeriodCodeForm::Quarter),
@@ -50,7 +51,7 @@ impl Settings {
             return Err(TransformError::invalid_option("partial", sentence));
         }
         let with = SummaryKind::parse(options.text("with")?).unwrap_or(SummaryKind::Mean);
-        Ok(Self { values: value_columns(schema)?, axis, date, to, form, with, partial })
+        Ok(Self { axis, date, values, to, form, with, partial })
     }
 
     pub(crate) fn needs(&self) -> Needs {

@@ -5,6 +5,7 @@ mod axis;
 mod columns;
 mod series_map;
 mod summary;
+pub mod testing;
 
 pub use axis::TimeAxis;
 pub use columns::{
