@@ -48,7 +48,7 @@ pub struct RowShape {
 /// Rows of each series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesShape {
-    /// Which, and how many.
+    /// First or last ones, and their number.
     pub rows: SeriesRows,
     /// Columns whose values tell series apart.
     pub columns: Vec<usize>,

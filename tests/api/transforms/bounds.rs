@@ -1,4 +1,4 @@
-//! What transforms may see and give: plans, licences, rows that are held.
+//! Bounds of what transforms may see and give: plans, licences, rows that are held.
 
 use serde_json::json;
 use yearbook_domain::Plan;

@@ -1,4 +1,5 @@
-//! Parameters `<format>.<name>`, `<transform>.<name>` and `<tool>.<name>` against what the loaded plugins declare.
+//! Parameters `<format>.<name>`, `<transform>.<name>` and `<tool>.<name>` against what the loaded
+//! plugins declare.
 
 use yearbook_domain::query::last_value;
 use yearbook_domain::query::options as rules;

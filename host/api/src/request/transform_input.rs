@@ -1,5 +1,5 @@
-//! What the first transform of a request sees: rows of one selection of a snapshot, read when the
-//! sandbox asks for them. Never touches a guest.
+//! Rows that the first transform of a request sees: those of one selection of a snapshot, read when
+//! the sandbox asks for them. Never touches a guest.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Memory of what encoders made, declined and failed at, and of what transforms would make. Never touches a request.
+//! Memory of what encoders made, declined and failed at, and of what transforms would make. Never
+//! touches a request.
 
 use yearbook_http::settings::ServerSettings;
 

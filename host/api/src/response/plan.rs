@@ -30,7 +30,7 @@ pub(crate) enum RowSource {
 
 /// Rows that transforms make.
 pub(crate) struct TransformedRows {
-    /// What was asked for, resolved against the columns that the last transform gives.
+    /// The request, resolved against the columns that the last transform gives.
     pub(crate) plan: Arc<ReadPlan>,
     /// The transforms with their options.
     pub(crate) steps: Vec<TransformStep>,
