@@ -50,9 +50,9 @@ pub enum PluginCommand {
     },
     /// Write a project of your own: it builds, tests and passes its check as it is
     New {
-        /// An output format, files for a data tool, or an input format
+        /// An output format, files for a data tool, an input format, or a calculation
         kind: TemplateKind,
-        /// Format or tool, crate and folder
+        /// Format, tool or calculation, crate and folder
         #[arg(value_parser = check_name)]
         name: String,
     },
@@ -168,6 +168,8 @@ pub enum TemplateKind {
     Generator,
     /// An input format: bytes of a file in, rows out
     Reader,
+    /// A calculation: rows in, rows out
+    Transform,
 }
 
 /// Author of a change, for the history.

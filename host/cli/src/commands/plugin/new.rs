@@ -42,6 +42,7 @@ fn project(kind: TemplateKind, name: &str) -> anyhow::Result<BTreeMap<String, St
         TemplateKind::Encoder => include_str!("../../../template/encoder/lib.rs"),
         TemplateKind::Generator => include_str!("../../../template/generator/lib.rs"),
         TemplateKind::Reader => include_str!("../../../template/reader/lib.rs"),
+        TemplateKind::Transform => include_str!("../../../template/transform/lib.rs"),
     };
     let fill =
         |text: &str| text.replace("{{name}}", name).replace("{{module}}", &module_name(name));
@@ -93,6 +94,8 @@ fn write(path: &Path, content: &str) -> std::io::Result<()> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use clap::ValueEnum as _;
+
     use super::*;
 
     #[test]
@@ -113,8 +116,8 @@ mod tests {
 
     #[test]
     fn nothing_of_the_template_stays_unfilled() {
-        for kind in [TemplateKind::Encoder, TemplateKind::Generator, TemplateKind::Reader] {
-            let files = project(kind, "my-plugin").unwrap();
+        for kind in TemplateKind::value_variants() {
+            let files = project(*kind, "my-plugin").unwrap();
             for path in ["Cargo.toml", "README.md", "src/lib.rs"] {
                 assert!(
                     !files[path].contains("{{name}}") && files[path].contains("my-plugin"),
