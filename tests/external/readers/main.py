@@ -24,6 +24,7 @@ import selections
 import service
 import slow
 import source
+import transforms
 from tally import Tally
 
 MIB = 1024 * 1024
@@ -31,6 +32,8 @@ MIB = 1024 * 1024
 ALLOWED_GROWTH = 128 * MIB
 # Random selections of each dataset: twenty thousand over the demo's.
 SELECTIONS = 520
+# Random requests for each transform of each dataset.
+TRANSFORMS = 6
 # Memory that each of many slow clients may add: chunks of a file, or a sandbox with a batch of rows and chunks of its answer.
 ALLOWED_A_FILE, ALLOWED_A_TABLE = 2 * MIB, 16 * MIB
 
@@ -51,6 +54,7 @@ def check_dataset(tally, server, package, expected, downloads, with_r):
     formats.check(tally, server, package, expected, downloads)
     bulk.check(tally, server, package, expected)
     tally.group(f"{package.name} selections", lambda: selections.selections_are_those_of_duckdb(tally, server, package, expected, SELECTIONS))
+    tally.group(f"{package.name} transforms", lambda: transforms.transforms_are_those_of_pandas(tally, server, package, expected, TRANSFORMS))
 
 
 def check_difficult(tally, server, package, downloads, with_r):
