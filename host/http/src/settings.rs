@@ -93,6 +93,11 @@ pub struct ServerSettings {
     /// Longest body that is kept, bytes. Default 262,144: a thousand rows of ten columns as JSON; a
     /// longer one would push out dozens of small ones, and is rarely asked for twice.
     pub response_cache_entry_bytes: usize,
+    /// Memory for columns of which requests want rows that lie apart, bytes: those of one series,
+    /// or of the areas in a box. Default 320 MiB: ten columns of a million rows take some 25 MiB,
+    /// the boundaries of 100,000 areas some 150. A table whose columns do not fit is read anew
+    /// each time. 0: all are.
+    pub column_cache_bytes: u64,
     /// Time for which an input that a plugin failed at is answered from memory, milliseconds.
     /// Default 60,000: clients that try again do so sooner, and a call that was just above its
     /// processor time is tried anew within a minute. 0: each request is a run.
@@ -155,6 +160,7 @@ impl Default for ServerSettings {
             preview_cache_bytes: 16 << 20,
             response_cache_bytes: 64 << 20,
             response_cache_entry_bytes: 256 << 10,
+            column_cache_bytes: 320 << 20,
             failed_input_ms: 60_000,
         }
     }

@@ -3,10 +3,13 @@
 
 mod cached_columns;
 mod cached_dictionaries;
+mod column_cache;
 mod dictionary;
 mod fetch;
 mod file_source;
 mod footer;
+mod kept_bytes;
+mod kept_columns;
 mod metrics;
 mod page_cache;
 mod page_location;
@@ -16,6 +19,7 @@ mod row_range;
 pub use metrics::{CacheMetricsSnapshot, ReadMetricsSnapshot};
 
 pub(crate) use cached_columns::CachedColumn;
+pub(crate) use column_cache::{COLUMN_CACHE_BYTES, ColumnCache, take_rows};
 pub(crate) use dictionary::ColumnDictionary;
 pub(crate) use fetch::{BudgetPermit, FETCH_BUDGET_BYTES, FetchBudget};
 pub(crate) use file_source::FileSource;

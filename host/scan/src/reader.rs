@@ -16,8 +16,8 @@ use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::decode::{
-    self, FETCH_BUDGET_BYTES, FetchBudget, FileSource, PageCache, ParquetFile, Projection,
-    ReadMetricsSnapshot, ReadTaskLimits,
+    self, COLUMN_CACHE_BYTES, ColumnCache, FETCH_BUDGET_BYTES, FetchBudget, FileSource, PageCache,
+    ParquetFile, Projection, ReadMetricsSnapshot, ReadTaskLimits,
 };
 use crate::filter::RowPredicate;
 use crate::order::{self, OrderedScan, SELECTION_BUDGET_BYTES, SelectionBudget, WantedRows};
@@ -42,6 +42,7 @@ pub struct Reader {
     /// By digest of the file and id of the snapshot, which decides how columns are read.
     footers: Cache<(Digest, SnapshotId), Arc<ParquetFile>>,
     cache: Arc<PageCache>,
+    columns: Arc<ColumnCache>,
     budget: FetchBudget,
     task_limits: ReadTaskLimits,
     pub(crate) values: StoredValuesCache,
@@ -66,6 +67,7 @@ impl Reader {
             workers,
             footers,
             cache: Arc::new(PageCache::new()),
+            columns: Arc::new(ColumnCache::new(COLUMN_CACHE_BYTES)),
             budget: FetchBudget::new(FETCH_BUDGET_BYTES),
             task_limits: ReadTaskLimits::default(),
             series: Cache::new(KNOWN_SERIES),
@@ -79,6 +81,13 @@ impl Reader {
     #[must_use]
     pub fn with_fetch_budget(self, bytes: u64) -> Self {
         Self { budget: FetchBudget::new(bytes), ..self }
+    }
+
+    /// The same with `bytes` for columns that are kept for reads of scattered rows; 0: every such
+    /// read decodes its pages. Default 320 MiB. Batches do not depend on it.
+    #[must_use]
+    pub fn with_column_cache(self, bytes: u64) -> Self {
+        Self { columns: Arc::new(ColumnCache::new(bytes)), ..self }
     }
 
     /// The same with room for `bytes` that selections hold, over all scans together: sort keys,
@@ -250,6 +259,7 @@ impl Reader {
     pub fn counts(&self) -> ReadMetricsSnapshot {
         let mut counts = self.cache.metrics.read();
         [counts.kept_pages.bytes, counts.kept_dictionaries.bytes] = self.cache.bytes();
+        counts.kept_columns.bytes = self.columns.bytes();
         counts.kept_footers.bytes = self.footers.weighted_size();
         counts
     }
@@ -282,6 +292,7 @@ impl Reader {
             workers: Arc::clone(&self.workers),
             parquet,
             cache: Arc::clone(&self.cache),
+            columns: Arc::clone(&self.columns),
             budget: self.budget.clone(),
             task_limits: self.task_limits,
         })

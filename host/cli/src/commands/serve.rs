@@ -56,7 +56,8 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         catalog: Arc::clone(&store),
         quota: Arc::clone(&meter),
         reader: Reader::new(files.clone(), Arc::clone(&workers))
-            .with_selection_budget(context.settings.values.limits.selection_bytes),
+            .with_selection_budget(context.settings.values.limits.selection_bytes)
+            .with_column_cache(context.settings.values.server.column_cache_bytes),
         storage: files,
         plugins: Arc::clone(&kept.registry),
         sandbox: Arc::clone(&kept.sandbox),

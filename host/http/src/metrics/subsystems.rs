@@ -85,6 +85,11 @@ fn reading(state: &Core, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
         read.page_bytes,
     )?;
     counter(
+        "yearbook_query_column_rows_decoded",
+        "Rows of columns decoded whole, of which requests want rows that lie apart.",
+        read.column_rows,
+    )?;
+    counter(
         "yearbook_query_row_groups_searched",
         "Row groups that a text was looked for in.",
         read.groups_searched,
@@ -132,6 +137,7 @@ fn caches(state: &Core, room_caches: &[RoomCache], sheet: &mut MetricsWriter<'_>
     let read = state.reader.counts();
     let caches = [
         ("pages", read.kept_pages),
+        ("columns", read.kept_columns),
         ("dictionaries", read.kept_dictionaries),
         ("footers", read.kept_footers),
     ];

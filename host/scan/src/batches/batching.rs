@@ -14,8 +14,9 @@ use crate::decode::{ParquetFile, Projection};
 /// mebibyte. 5: rows are weighed as text, and a batch may weigh 4 MiB. 6: batches of a few rows
 /// with long text end where its pages end. 7: so do those of whole tables of long text. 8: the
 /// first part of formats that join batches is half as large. 9: a chunk is compressed in one piece,
-/// and not its segments.
-pub const BATCHING_VERSION: u32 = 9;
+/// and not its segments. 10: rows of a row group that a condition leaves carry only the values
+/// that they use, if they fit a batch.
+pub const BATCHING_VERSION: u32 = 10;
 
 /// Bytes of a batch aimed at, by the averages of its row group: what goes into a guest, what it
 /// makes of it and what is taken out stay in a core's own cache together (decision 0156).
@@ -144,7 +145,6 @@ pub(super) fn split_by_weight(batch: RecordBatch) -> Vec<RecordBatch> {
     slices
 }
 
-/// Ends of runs of the rows `places` of `batch`, each of which weighs [`json_size::BATCH_BYTES`]
 /// `batch`, whatever it weighs, in slices of the size that batches have. Nothing is copied.
 pub(crate) fn cut_into_batches(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> {
     let rows = batch.num_rows();
@@ -155,6 +155,7 @@ pub(crate) fn cut_into_batches(batch: &RecordBatch) -> impl Iterator<Item = Reco
     (0..rows).step_by(most).map(slice).flat_map(split_by_weight)
 }
 
+/// Ends of runs of the rows `places` of `batch`, each of which weighs [`json_size::BATCH_BYTES`]
 /// at most, or is one row, and has `most` rows at most. No run lies on both sides of a multiple of
 /// `most`.
 pub(crate) fn cut_by_weight(batch: &RecordBatch, places: &[usize], most: usize) -> Vec<usize> {

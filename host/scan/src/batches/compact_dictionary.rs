@@ -1,11 +1,15 @@
-//! Dictionaries that are large beside the rows that refer to them: encoders render every value, so
-//! a few rows carry only the values that they use.
+//! Columns that are what they are whichever way they were decoded. Dictionaries that are large
+//! beside the rows that refer to them carry only the values that these use, since encoders render
+//! every value.
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, UInt32Array};
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, DictionaryArray, Int32Array, PrimitiveArray,
+    UInt32Array,
+};
 use arrow::compute::take;
-use arrow::datatypes::Int32Type;
+use arrow::datatypes::{ArrowPrimitiveType, DataType, Float64Type, Int32Type, Int64Type};
 use arrow::error::ArrowError;
 
 /// A dictionary stays whole that has a value for this many rows at most: finding out which are used
@@ -17,7 +21,8 @@ const ROWS_PER_VALUE: usize = 4;
 pub(super) fn compact_dictionary(column: ArrayRef) -> Result<ArrayRef, ArrowError> {
     let Some(keyed) = column.as_dictionary_opt::<Int32Type>() else { return Ok(column) };
     let (keys, values) = (keyed.keys(), keyed.values());
-    if values.len().saturating_mul(ROWS_PER_VALUE) <= keys.len() {
+    let has_values = keys.null_count() < keys.len();
+    if has_values && values.len().saturating_mul(ROWS_PER_VALUE) <= keys.len() {
         return Ok(column);
     }
     let place = |key: i32| usize::try_from(key).unwrap_or(usize::MAX);
@@ -43,13 +48,36 @@ pub(super) fn compact_dictionary(column: ArrayRef) -> Result<ArrayRef, ArrowErro
     Ok(Arc::new(DictionaryArray::try_new(keys, values)?))
 }
 
+/// The same, with nothing where there is null: decoders leave there what they passed over, and some
+/// formats copy it.
+pub(super) fn canonical_column(column: ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let column = compact_dictionary(column)?;
+    if column.null_count() == 0 {
+        return Ok(column);
+    }
+    Ok(match column.data_type() {
+        DataType::Boolean => Arc::new(column.as_boolean().iter().collect::<BooleanArray>()),
+        DataType::Int64 => clear_nulls::<Int64Type>(&column),
+        DataType::Float64 => clear_nulls::<Float64Type>(&column),
+        DataType::Dictionary(..) => {
+            let keyed = column.as_dictionary::<Int32Type>();
+            let keys: Int32Array = keyed.keys().iter().collect();
+            Arc::new(DictionaryArray::try_new(keys, Arc::clone(keyed.values()))?)
+        }
+        _ => column,
+    })
+}
+
+fn clear_nulls<T: ArrowPrimitiveType>(column: &ArrayRef) -> ArrayRef {
+    Arc::new(column.as_primitive::<T>().iter().collect::<PrimitiveArray<T>>())
+}
+
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use arrow::array::StringArray;
     use arrow::compute::cast;
-    use arrow::datatypes::DataType;
 
     use super::*;
 

@@ -12,12 +12,12 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::errors::ParquetError;
 
 use super::batching::{batch_rows, range_bytes, split_by_weight};
-use super::compact_dictionary::compact_dictionary;
+use super::compact_dictionary::{canonical_column, compact_dictionary};
 use super::long_text;
 use crate::StorageFailure;
 use crate::decode::{
     BudgetPermit, CachedColumn, FileSource, ParquetFile, Projection, RowRange,
-    is_dictionary_encoded, is_one_task,
+    is_dictionary_encoded, is_one_task, take_rows,
 };
 use crate::filter::{RowPredicate, match_rows};
 
@@ -65,10 +65,12 @@ pub(super) struct FetchedRows {
     /// Rows that the reader still has: its end is known without another trip to a worker.
     left: usize,
     /// Rows that could not be fetched yet for want of room.
-    rest: Option<RowRange>,
+    rest: Option<Box<RowRange>>,
     /// Dictionaries of the first part, where a read task is fetched in parts: all parts share
     /// them, as if there had been room, because bytes of some formats depend on it.
     dictionaries: Vec<Option<ArrayRef>>,
+    /// Set for rows of which batches carry the values that they use alone.
+    sparse: bool,
     /// None where there was no room.
     room: Option<BudgetPermit>,
 }
@@ -107,7 +109,12 @@ impl ScanContext {
         if kept && alone() {
             return self.decode_cached(range).await.map(Some);
         }
-        Ok(self.fetch_part(range, Vec::new()).await?.map(ReadTask::Fetched))
+        let most = batch_rows(parquet, &self.projection, group);
+        let sparse = range.wanted.as_ref().is_some_and(|rows| rows.count_set_bits() <= most);
+        if sparse && let Some(batches) = self.take_rows(&range).await? {
+            return Ok(Some(ReadTask::Decoded(batches)));
+        }
+        Ok(self.fetch_part(range, Vec::new(), sparse).await?.map(ReadTask::Fetched))
     }
 
     /// Fetches as much of `range` as there is room for: all of it, or one batch.
@@ -115,20 +122,57 @@ impl ScanContext {
         &self,
         mut range: RowRange,
         dictionaries: Vec<Option<ArrayRef>>,
+        sparse: bool,
     ) -> Result<Option<FetchedRows>, StorageFailure> {
         let parquet = &self.source.parquet;
         let group = range.group;
         let rows = batch_rows(parquet, &self.projection, group);
         let room = self.source.budget.take(self.bytes(&range));
         let rest = if room.is_none() && is_divisible(parquet, &self.projection, group) {
-            split_off(&mut range, rows)
+            split_off(&mut range, rows).map(Box::new)
         } else {
             None
         };
         let left = range.wanted.as_ref().map_or(range.rows.len(), BooleanBuffer::count_set_bits);
         let reader =
             self.source.reader(&parquet.output, self.projection.mask(parquet), range, rows).await?;
-        Ok(reader.map(|reader| FetchedRows { group, reader, left, rest, dictionaries, room }))
+        Ok(reader.map(|reader| FetchedRows {
+            group,
+            reader,
+            left,
+            rest,
+            dictionaries,
+            sparse,
+            room,
+        }))
+    }
+
+    /// Takes the wanted rows of a step, which fit a batch, from columns that are kept; `None` where
+    /// they are not. The batches are those of [`Self::decode`].
+    async fn take_rows(
+        &self,
+        range: &RowRange,
+    ) -> Result<Option<Vec<RecordBatch>>, StorageFailure> {
+        let leaves = &self.projection.leaves;
+        if !self.source.is_kept_as_read(leaves) {
+            return Ok(None);
+        }
+        let Some(columns) = self.source.kept_columns(leaves, range).await? else { return Ok(None) };
+        let places = range.wanted_places();
+        let batches = {
+            let rows = places.len();
+            let fields = self.source.parquet.output.schema().fields();
+            let take = |(column, &leaf): (&ArrayRef, &usize)| {
+                let data_type = fields.get(leaf).map_or(&DataType::Null, |field| field.data_type());
+                canonical_column(take_rows(column, &places, data_type)?)
+            };
+            let columns = columns.iter().zip(leaves).map(take).collect::<Result<Vec<_>, _>>();
+            columns.and_then(|columns| self.projection.arrange(&columns, rows))
+        };
+        batches.map(|batch| Some(split_by_weight(batch))).map_err(|error| {
+            let why = format!("row group {}: {error}", range.group);
+            StorageFailure::damaged(&self.source.parquet.key, why)
+        })
     }
 
     /// Compressed bytes of a range, by the averages of its row group.
@@ -206,7 +250,7 @@ impl ScanContext {
         self: &Arc<Self>,
         step: FetchedRows,
     ) -> Result<(Vec<RecordBatch>, Option<FetchedRows>), StorageFailure> {
-        let FetchedRows { group, reader, left, rest, dictionaries, room } = step;
+        let FetchedRows { group, reader, left, rest, dictionaries, sparse, room } = step;
         let context = Arc::clone(self);
         let in_parts = rest.is_some() || !dictionaries.is_empty();
         let arrange = move |batch: RecordBatch| {
@@ -216,6 +260,9 @@ impl ScanContext {
             } else {
                 dictionaries
             };
+            if sparse {
+                columns = columns.into_iter().map(canonical_column).collect::<Result<_, _>>()?;
+            }
             Ok::<_, ParquetError>((
                 split_by_weight(context.projection.arrange(&columns, batch.num_rows())?),
                 dictionaries,
@@ -229,8 +276,10 @@ impl ScanContext {
         let left = left.saturating_sub(slices.iter().map(RecordBatch::num_rows).sum());
         slices.retain(|slice| slice.num_rows() > 0);
         let remains = match rest {
-            _ if left > 0 => Some(FetchedRows { group, reader, left, rest, dictionaries, room }),
-            Some(rest) => self.fetch_part(rest, dictionaries).await?,
+            _ if left > 0 => {
+                Some(FetchedRows { group, reader, left, rest, dictionaries, sparse, room })
+            }
+            Some(rest) => self.fetch_part(*rest, dictionaries, sparse).await?,
             None => None,
         };
         Ok((slices, remains))

@@ -17,6 +17,7 @@ use parquet::errors::ParquetError;
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
+use super::column_cache::ColumnCache;
 use super::fetch::FetchBudget;
 use super::footer::ParquetFile;
 use super::page_cache::PageCache;
@@ -30,6 +31,7 @@ pub(crate) struct FileSource {
     pub(crate) workers: Arc<Workers>,
     pub(crate) parquet: Arc<ParquetFile>,
     pub(crate) cache: Arc<PageCache>,
+    pub(crate) columns: Arc<ColumnCache>,
     pub(crate) budget: FetchBudget,
     pub(crate) task_limits: ReadTaskLimits,
 }

@@ -22,6 +22,7 @@ use yearbook_workers::Workers;
 
 use super::dictionary::validate_dictionary_page;
 use super::fetch::fetch;
+use super::kept_bytes::KeptBytes;
 use crate::{StorageFailure, schema};
 
 pub(crate) use page_locations::chunk_pages;
@@ -69,6 +70,11 @@ pub(crate) struct ParquetFile {
     /// Set for chunks that have no dictionary or whose dictionary has been checked, one after
     /// another in each row group.
     judged: Box<[AtomicBool]>,
+    /// Bytes of columns as they are kept for reads of scattered rows: of chunks that were decoded
+    /// what they took, and estimates of the others.
+    kept_bytes: KeptBytes,
+    /// Compressed bytes of each row group that such reads have read of it.
+    scattered_bytes: Box<[AtomicU64]>,
 }
 
 impl ParquetFile {
@@ -157,12 +163,35 @@ impl ParquetFile {
             .ok_or_else(|| StorageFailure::damaged(&self.key, format!("it has no column {name}")))
     }
 
+    /// Bytes of the columns `leaves` of the file as they are kept for reads of scattered rows,
+    /// about.
+    pub(crate) fn kept_bytes(&self, leaves: &[usize]) -> u64 {
+        self.kept_bytes.sum(leaves)
+    }
+
+    /// Remembers the bytes that column `leaf` of row group `group` takes.
+    pub(crate) fn record_kept_bytes(&self, group: usize, leaf: usize, bytes: u64) {
+        self.kept_bytes.record(group, leaf, bytes);
+    }
+
+    /// Counts `bytes` that a read of scattered rows needs of row group `group`; returns true, and
+    /// begins anew, once there are `enough`.
+    pub(crate) fn count_scattered(&self, group: usize, bytes: u64, enough: u64) -> bool {
+        let Some(counted) = self.scattered_bytes.get(group) else { return false };
+        let all = counted.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        if all >= enough {
+            counted.store(0, Ordering::Relaxed);
+        }
+        all >= enough
+    }
+
     /// Bytes held in memory, about.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.metadata.memory_size()
             + self.starts.len() * 8
             + self.leaves.len() * 1024
             + self.judged.len()
+            + (self.judged.len() + self.scattered_bytes.len()) * 8
     }
 }
 
@@ -273,6 +302,9 @@ fn validate(
         })
     });
     let judged = judged.collect();
+    let groups = metadata.num_row_groups();
+    let kept_bytes = KeptBytes::estimate(&metadata, filter.schema());
+    let scattered_bytes = (0..groups).map(|_| AtomicU64::new(0)).collect();
     let number = NEXT_CACHE_ID.fetch_add(1, Ordering::Relaxed);
     Ok(ParquetFile {
         number,
@@ -286,6 +318,8 @@ fn validate(
         leaves,
         schema: OnceLock::new(),
         judged,
+        kept_bytes,
+        scattered_bytes,
     })
 }
 

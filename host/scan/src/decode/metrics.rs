@@ -16,6 +16,8 @@ counters! {
         pages: Counter,
         /// Bytes of these pages once decoded.
         page_bytes: Counter,
+        /// Rows of columns that were decoded whole to be kept.
+        column_rows: Counter,
         /// Row groups that matches were looked for in.
         groups_searched: Counter,
         /// Those of them whose statistics and dictionaries showed that there is none, so that no
@@ -27,6 +29,8 @@ counters! {
         rows_searched: Counter,
         /// Decoded pages of small reads.
         kept_pages: CacheMetrics,
+        /// Columns of row groups for reads of scattered rows.
+        kept_columns: CacheMetrics,
         /// Dictionaries.
         kept_dictionaries: CacheMetrics,
         /// Footers and page indexes of stored files.

@@ -93,6 +93,6 @@ fn array_bytes(array: &ArrayRef) -> usize {
 }
 
 /// With what an entry costs beside its bytes.
-fn entry_weight(bytes: usize) -> u32 {
+pub(super) fn entry_weight(bytes: usize) -> u32 {
     u32::try_from(bytes.saturating_add(256)).unwrap_or(u32::MAX)
 }

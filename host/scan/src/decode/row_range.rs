@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow::array::UInt32Array;
 use arrow::buffer::BooleanBuffer;
 
 use super::footer::ParquetFile;
@@ -16,6 +17,17 @@ pub(crate) struct RowRange {
     pub(crate) rows: Range<usize>,
     /// One bit for each of `rows`, set for those to read; `None` for all.
     pub(crate) wanted: Option<BooleanBuffer>,
+}
+
+impl RowRange {
+    /// Returns the wanted rows, counted within the row group.
+    pub(crate) fn wanted_places(&self) -> UInt32Array {
+        let place = |row: usize| u32::try_from(self.rows.start + row).unwrap_or(u32::MAX);
+        match &self.wanted {
+            Some(wanted) => wanted.set_indices().map(place).collect(),
+            None => (0..self.rows.len()).map(place).collect(),
+        }
+    }
 }
 
 /// Size of a read task. Two at most are in memory for one response: the one being decoded and

@@ -3,9 +3,12 @@
 
 use std::cmp::Ordering;
 
-use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanBufferBuilder, PrimitiveArray, StringArray};
 use arrow::buffer::BooleanBuffer;
-use arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
+use arrow::datatypes::{
+    ArrowDictionaryKeyType, ArrowNativeType, DataType, Float64Type, Int32Type, Int64Type,
+    UInt8Type, UInt16Type,
+};
 use parquet::errors::ParquetError;
 use yearbook_domain::read_plan::{ColumnTest, ColumnValue, FloatKey};
 
@@ -119,14 +122,27 @@ impl ColumnPredicate {
                 let values = column.as_primitive::<Float64Type>().values();
                 self.hits(length, |row| ValueRef::Number(FloatKey::new(values[row])))
             }
-            DataType::Utf8 if self.patterns.is_empty() => self.text_hits(column.as_string()),
-            DataType::Utf8 => self.folded_hits(&CaseFolded::new(column.as_string())),
-            _ => return keyed_rows(column, hits),
+            DataType::Utf8 => self.plain_hits(column.as_string()),
+            _ => return keyed_rows(column, hits, |values| Ok(self.plain_hits(values))),
         };
         Ok(nulls.map_or_else(|| rows.clone(), |nulls| &rows & nulls.inner()))
     }
 
+    fn plain_hits(&self, texts: &StringArray) -> BooleanBuffer {
+        if self.patterns.is_empty() {
+            self.text_hits(texts)
+        } else {
+            self.folded_hits(&CaseFolded::new(texts))
+        }
+    }
+
     fn text_hits(&self, texts: &StringArray) -> BooleanBuffer {
+        // The condition that most requests have, and dictionaries may have thousands of values.
+        if let ColumnTest::AnyOf(values) = &self.test
+            && let [ColumnValue::Text(value)] = values.as_slice()
+        {
+            return BooleanBuffer::collect_bool(texts.len(), |row| texts.value(row) == value);
+        }
         self.hits(texts.len(), |row| ValueRef::Text(texts.value(row).as_bytes()))
     }
 
@@ -144,21 +160,59 @@ impl ColumnPredicate {
     }
 }
 
-/// The rows of a dictionary-encoded column whose value is among `hits` of its dictionary; null
-/// never is.
+/// The rows of a dictionary-encoded column whose value is among `hits` of its dictionary, or among
+/// those that `test` finds where these are not known; null never is.
 pub(super) fn keyed_rows(
     column: &ArrayRef,
     hits: Option<&BooleanBuffer>,
+    test: impl FnOnce(&StringArray) -> Result<BooleanBuffer, ParquetError>,
 ) -> Result<BooleanBuffer, ParquetError> {
-    let keyed = column.as_dictionary_opt::<Int32Type>();
-    let (Some(keys), Some(hits)) = (keyed.map(DictionaryArray::keys), hits) else {
-        let what = column.data_type();
-        return Err(ParquetError::General(format!("a filter column is {what}, without values")));
+    let unexpected = || ParquetError::General(format!("a filter column is {}", column.data_type()));
+    let keyed = column.as_any_dictionary_opt().ok_or_else(unexpected)?;
+    let tested = match hits {
+        Some(_) => None,
+        None => Some(test(keyed.values().as_string_opt().ok_or_else(unexpected)?)?),
     };
-    let hit = |row: usize| {
-        let key = keys.values().get(row).and_then(|key| usize::try_from(*key).ok());
-        key.is_some_and(|key| key < hits.len() && hits.value(key))
+    let hits = hits.or(tested.as_ref()).ok_or_else(unexpected)?;
+    let keys = keyed.keys();
+    match keys.data_type() {
+        DataType::UInt8 => Ok(key_rows(keys.as_primitive::<UInt8Type>(), hits)),
+        DataType::UInt16 => Ok(key_rows(keys.as_primitive::<UInt16Type>(), hits)),
+        DataType::Int32 => Ok(key_rows(keys.as_primitive::<Int32Type>(), hits)),
+        _ => Err(unexpected()),
+    }
+}
+
+/// The rows whose number is among `hits`.
+fn key_rows<K: ArrowDictionaryKeyType>(
+    keys: &PrimitiveArray<K>,
+    hits: &BooleanBuffer,
+) -> BooleanBuffer {
+    let numbers = keys.values();
+    let rows = match (hits.count_set_bits(), hits.set_indices().next()) {
+        (1, Some(hit)) if let Some(hit) = K::Native::from_usize(hit) => equal_rows(numbers, hit),
+        _ => {
+            let hit = |row: usize| {
+                let key = numbers.get(row).map(|key| key.as_usize());
+                key.is_some_and(|key| key < hits.len() && hits.value(key))
+            };
+            BooleanBuffer::collect_bool(numbers.len(), hit)
+        }
     };
-    let rows = BooleanBuffer::collect_bool(keys.len(), hit);
-    Ok(keys.nulls().map_or_else(|| rows.clone(), |nulls| &rows & nulls.inner()))
+    keys.nulls().map_or_else(|| rows.clone(), |nulls| &rows & nulls.inner())
+}
+
+/// The rows at which `number` stands. A value that few rows have is looked for in 64 rows at a
+/// time, without a branch.
+fn equal_rows<N: ArrowNativeType>(numbers: &[N], number: N) -> BooleanBuffer {
+    let mut rows = BooleanBufferBuilder::new(numbers.len());
+    for part in numbers.chunks(64) {
+        let is_equal = |other: &N| *other == number;
+        if part.iter().fold(false, |any, other| any | is_equal(other)) {
+            part.iter().for_each(|other| rows.append(is_equal(other)));
+        } else {
+            rows.append_n(part.len(), false);
+        }
+    }
+    rows.finish()
 }

@@ -3,8 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{BooleanBufferBuilder, RecordBatch};
+use arrow::array::{Array as _, ArrayRef, BooleanBufferBuilder};
 use arrow::buffer::BooleanBuffer;
+use arrow::compute::take;
+use arrow::datatypes::DataType;
 use parquet::arrow::ProjectionMask;
 use parquet::errors::ParquetError;
 
@@ -15,8 +17,23 @@ use crate::decode::{FileSource, RowRange, task_ranges};
 /// Rows decoded at a time while matches are looked for.
 const FILTER_BATCH_ROWS: usize = 8192;
 
+/// The same of columns that are kept, unless one is plain text: at most a row group of those that
+/// publishing writes, so that values are tested once.
+const KEPT_BATCH_ROWS: usize = 128 << 10;
+
 /// Rows looked at before whole steps are: common matches with a small maximum are found in these.
 const INITIAL_ROWS: u64 = 16 << 10;
+
+/// A test of so many rows of the columns that it reads.
+trait RowTest:
+    Fn(&[ArrayRef], usize) -> Result<BooleanBuffer, ParquetError> + Clone + Send + 'static
+{
+}
+
+impl<T> RowTest for T where
+    T: Fn(&[ArrayRef], usize) -> Result<BooleanBuffer, ParquetError> + Clone + Send + 'static
+{
+}
 
 /// Rows that match.
 pub(crate) struct Matches {
@@ -86,7 +103,7 @@ pub(crate) async fn match_rows(
         let enough = if left.geometry.is_some() { usize::MAX } else { enough };
         let test = {
             let (predicate, left) = (Arc::clone(predicate), Arc::clone(&left));
-            move |batch: &RecordBatch| predicate.rows(batch, &left)
+            move |columns: &[ArrayRef], rows| predicate.rows(columns, rows, &left)
         };
         let found = read_matches(source, range.clone(), &left.leaves, test, enough).await?;
         let Some(found) = found else { return Ok(None) };
@@ -112,9 +129,9 @@ pub(crate) async fn match_rows(
     };
     let test = {
         let (predicate, left) = (Arc::clone(predicate), Arc::clone(&left));
-        move |batch: &RecordBatch| match &left.geometry {
-            Some(geometry) => predicate.geometry_rows(batch, geometry),
-            None => Ok(BooleanBuffer::new_unset(batch.num_rows())),
+        move |columns: &[ArrayRef], rows| match &left.geometry {
+            Some(geometry) => predicate.geometry_rows(columns, geometry),
+            None => Ok(BooleanBuffer::new_unset(rows)),
         }
     };
     // In a box: the future of a scan without an area does not grow by it.
@@ -130,7 +147,7 @@ async fn read_matches(
     source: &FileSource,
     range: RowRange,
     leaves: &[usize],
-    test: impl Fn(&RecordBatch) -> Result<BooleanBuffer, ParquetError> + Clone + Send + 'static,
+    test: impl RowTest,
     enough: usize,
 ) -> Result<Option<BooleanBuffer>, StorageFailure> {
     let (group, length) = (range.group, range.rows.len());
@@ -140,6 +157,10 @@ async fn read_matches(
         return Ok(None);
     }
     let range = RowRange { wanted: range.wanted.filter(BooleanBuffer::has_false), ..range };
+    if let Some(columns) = source.kept_columns(leaves, &range).await? {
+        let found = Box::pin(test_columns(source, &range, columns, test, enough)).await?;
+        return Ok(found.map(|found| spread_all(&found, wanted.as_ref())));
+    }
     let schema = source.parquet.metadata.file_metadata().schema_descr();
     let columns = ProjectionMask::leaves(schema, leaves.iter().copied());
     let Some(mut reader) =
@@ -152,7 +173,9 @@ async fn read_matches(
     // One job a batch, so that long searches take turns with other responses.
     while found.len() < decoded && matches <= enough {
         let test = test.clone();
-        let rows = source.batch(group, reader, move |batch| test(&batch)).await?;
+        let rows = source
+            .batch(group, reader, move |batch| test(batch.columns(), batch.num_rows()))
+            .await?;
         let Some((rest, rows)) = rows else { break };
         source.cache.metrics.rows_searched.add(rows.len() as u64);
         found.append_buffer(&rows);
@@ -164,7 +187,47 @@ async fn read_matches(
     }
     found.append_n(decoded.saturating_sub(found.len()), false);
     let found = found.finish();
-    Ok(Some(wanted.map_or_else(|| found.clone(), |rows| spread(&found, &rows))))
+    Ok(Some(spread_all(&found, wanted.as_ref())))
+}
+
+/// The same of columns that are kept: one bit for each wanted row of `range`.
+async fn test_columns(
+    source: &FileSource,
+    range: &RowRange,
+    columns: Vec<ArrayRef>,
+    test: impl RowTest,
+    enough: usize,
+) -> Result<Option<BooleanBuffer>, StorageFailure> {
+    let places = range.wanted.is_some().then(|| range.wanted_places());
+    let decoded = places.as_ref().map_or(range.rows.len(), |places| places.len());
+    let is_plain = |column: &ArrayRef| *column.data_type() == DataType::Utf8;
+    let at_once = if columns.iter().any(is_plain) { FILTER_BATCH_ROWS } else { KEPT_BATCH_ROWS };
+    let (columns, first) = (Arc::new(columns), range.rows.start);
+    let mut found = BooleanBufferBuilder::new(decoded);
+    let mut matches = 0;
+    while found.len() < decoded && matches <= enough {
+        let (start, rows) = (found.len(), at_once.min(decoded - found.len()));
+        let places = places.as_ref().map(|places| places.slice(start, rows));
+        let (columns, test) = (Arc::clone(&columns), test.clone());
+        let job = move || {
+            let cut = columns.iter().map(|column| match &places {
+                Some(places) => take(column, places, None),
+                None => Ok(column.slice(first + start, rows)),
+            });
+            test(&cut.collect::<Result<Vec<_>, _>>()?, rows)
+        };
+        let rows = source.run_on_worker(range.group, job).await?;
+        source.cache.metrics.rows_searched.add(rows.len() as u64);
+        matches += rows.count_set_bits();
+        found.append_buffer(&rows);
+    }
+    found.append_n(decoded.saturating_sub(found.len()), false);
+    Ok((matches > 0).then(|| found.finish()))
+}
+
+/// The bits of `found`, one for each of the rows `wanted`, in the places of those.
+fn spread_all(found: &BooleanBuffer, wanted: Option<&BooleanBuffer>) -> BooleanBuffer {
+    wanted.map_or_else(|| found.clone(), |rows| spread(found, rows))
 }
 
 /// The bits of `found`, one for each set bit of `candidates`, in the places of those.

@@ -4,8 +4,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::buffer::BooleanBuffer;
+use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use parquet::errors::ParquetError;
 use yearbook_domain::ReadPlan;
@@ -40,6 +41,14 @@ struct GeometryTest {
     area: GeometryBox,
     /// Bounds of its rows, where they are stored.
     bounds: Option<RowBounds>,
+}
+
+impl GeometryTest {
+    /// The texts that meet the box.
+    fn hits(&self, texts: &StringArray) -> Result<BooleanBuffer, ParquetError> {
+        let hits = self.area.hits(texts);
+        hits.map_err(|error| ParquetError::General(format!("column {GEOMETRY_COLUMN}: {error}")))
+    }
 }
 
 /// A test of a row group in which rows may match: what statistics, bounds and dictionaries left of
@@ -311,48 +320,49 @@ impl RowPredicate {
         Some(GroupPredicate { leaves, candidates, dimensions, conditions, geometry })
     }
 
-    /// The rows of `batch`, the decoded columns [`GroupPredicate::leaves`], that match.
+    /// The matches among `rows` rows of `columns`, the decoded columns [`GroupPredicate::leaves`].
     pub(super) fn rows(
         &self,
-        batch: &RecordBatch,
+        columns: &[ArrayRef],
+        rows: usize,
         group: &GroupPredicate,
     ) -> Result<BooleanBuffer, ParquetError> {
         let missing = || ParquetError::General("a filter column was not decoded".to_owned());
         let column = |leaf: usize| {
             let place = group.leaves.binary_search(&leaf).ok();
-            place.and_then(|place| batch.columns().get(place)).ok_or_else(missing)
+            place.and_then(|place| columns.get(place)).ok_or_else(missing)
         };
-        let mut rows = match &self.search {
-            None => BooleanBuffer::new_set(batch.num_rows()),
+        let mut found = match &self.search {
+            None => BooleanBuffer::new_set(rows),
             Some(pattern) => {
-                let mut rows = BooleanBuffer::new_unset(batch.num_rows());
+                let mut found = BooleanBuffer::new_unset(rows);
                 for TestedColumn { leaf, hits } in &group.dimensions {
-                    rows = &rows | &search_rows(pattern, column(*leaf)?, hits.as_ref())?;
+                    found = &found | &search_rows(pattern, column(*leaf)?, hits.as_ref())?;
                 }
-                rows
+                found
             }
         };
         for (place, TestedColumn { leaf, hits }) in &group.conditions {
             let condition = self.conditions.get(*place).ok_or_else(missing)?;
-            rows = &rows & &condition.rows(column(*leaf)?, hits.as_ref())?;
+            found = &found & &condition.rows(column(*leaf)?, hits.as_ref())?;
         }
-        Ok(rows)
+        Ok(found)
     }
 
-    /// The rows of `batch`, the decoded geometry, that meet the box.
+    /// The rows of the decoded geometry, alone in `columns`, that meet the box.
     pub(super) fn geometry_rows(
         &self,
-        batch: &RecordBatch,
+        columns: &[ArrayRef],
         group: &GroupGeometry,
     ) -> Result<BooleanBuffer, ParquetError> {
         let missing = || ParquetError::General("no geometry was decoded".to_owned());
         let test = self.geometry.as_ref().ok_or_else(missing)?;
-        let geometry = batch.columns().first().ok_or_else(missing)?;
+        let geometry = columns.first().ok_or_else(missing)?;
         match geometry.as_string_opt::<i32>() {
-            Some(texts) => test.area.hits(texts).map_err(|error| {
-                ParquetError::General(format!("column {GEOMETRY_COLUMN}: {error}"))
-            }),
-            None => keyed_rows(geometry, group.hits.as_ref()),
+            Some(texts) => test.hits(texts),
+            // Text that is no geometry fails where a row has it.
+            None => keyed_rows(geometry, group.hits.as_ref(), |values| test.hits(values))
+                .or_else(|_| test.hits(cast(geometry, &DataType::Utf8)?.as_string())),
         }
     }
 }
@@ -365,7 +375,7 @@ fn search_rows(
 ) -> Result<BooleanBuffer, ParquetError> {
     match column.as_string_opt::<i32>() {
         Some(texts) => Ok(pattern.hits(&CaseFolded::new(texts), texts.nulls())),
-        None => keyed_rows(column, hits),
+        None => keyed_rows(column, hits, |values| Ok(pattern.hits(&CaseFolded::new(values), None))),
     }
 }
 

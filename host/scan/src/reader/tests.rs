@@ -8,6 +8,7 @@ mod conditions;
 mod counted;
 mod damage;
 mod fixture;
+mod kept_columns;
 mod laws;
 mod less;
 mod ordered;

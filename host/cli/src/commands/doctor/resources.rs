@@ -22,9 +22,11 @@ fn evaluate_memory(values: &SettingsDocument, there: Option<u64>) -> Finding {
         return (Status::Ok, "how much memory there is cannot be found out here".to_owned());
     };
     let mebibytes = |bytes: u64| bytes >> 20;
-    let caches = [values.server.preview_cache_bytes, values.pages.cache_bytes]
-        .into_iter()
-        .fold(values.server.response_cache_bytes, u64::saturating_add);
+    let server = &values.server;
+    let caches =
+        [server.preview_cache_bytes, server.column_cache_bytes, values.pages.cache_bytes]
+            .into_iter()
+            .fold(server.response_cache_bytes, u64::saturating_add);
     let fixed = caches.saturating_add(BASE_BYTES);
     let needed = u64::from(values.sandbox.limits.instances)
         .saturating_mul(INSTANCE_BYTES)
@@ -96,7 +98,7 @@ mod tests {
         let (status, message) = evaluate_memory(&values, Some(2 << 30));
         assert_eq!(status, Status::Warn);
         assert!(
-            message.contains("2048 MiB") && message.contains("sandbox.instances to 178"),
+            message.contains("2048 MiB") && message.contains("sandbox.instances to 138"),
             "{message}"
         );
         assert!(evaluate_memory(&values, Some(256 << 20)).1.contains("more memory"));

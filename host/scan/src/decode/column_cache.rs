@@ -1,0 +1,156 @@
+//! Memory that reads of scattered rows leave for the next ones: columns of row groups, decoded
+//! whole, so that rows are taken from them by number. Text is held as numbers of one or two bytes
+//! where a dictionary has all of it or values repeat. Pages of small reads are kept by
+//! [`super::page_cache`].
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, UInt32Array};
+use arrow::compute::{cast, concat, take};
+use arrow::datatypes::{
+    ArrowDictionaryKeyType, DataType, Int32Type, SchemaRef, UInt8Type, UInt16Type,
+};
+use arrow::error::ArrowError;
+use moka::future::Cache;
+
+use super::footer::ColumnChunkId;
+use super::page_cache::entry_weight;
+use crate::StorageFailure;
+
+/// Bytes of columns in memory. Default 320 MiB: ten columns of ten million rows, seven of text that
+/// repeats and two of numbers, take 27 bytes a row.
+pub(crate) const COLUMN_CACHE_BYTES: u64 = 320 << 20;
+
+/// Mean length of text of which repeated values are looked for, bytes: longer text, geometry above
+/// all, seldom repeats, and takes long to compare.
+const MAX_REPEATED_BYTES: usize = 64;
+
+/// Columns of row groups, of all files.
+pub(crate) struct ColumnCache {
+    columns: Cache<ColumnChunkId, ArrayRef>,
+    bytes: u64,
+}
+
+impl ColumnCache {
+    /// Nothing yet; `bytes` at most.
+    pub(crate) fn new(bytes: u64) -> Self {
+        let weigh = |_: &ColumnChunkId, column: &ArrayRef| entry_weight(column_bytes(column));
+        Self { columns: Cache::builder().max_capacity(bytes).weigher(weigh).build(), bytes }
+    }
+
+    /// Bytes that fit.
+    pub(super) fn max_bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Bytes that are here.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.columns.weighted_size()
+    }
+
+    /// Waits until what does not fit is gone.
+    #[cfg(test)]
+    pub(crate) async fn settle(&self) {
+        self.columns.run_pending_tasks().await;
+    }
+
+    /// A column, if it is here.
+    pub(super) async fn get(&self, chunk: ColumnChunkId) -> Option<ArrayRef> {
+        self.columns.get(&chunk).await
+    }
+
+    /// A column: what `load` makes where it is not here, once for all that ask meanwhile.
+    pub(super) async fn get_or_load(
+        &self,
+        chunk: ColumnChunkId,
+        load: impl Future<Output = Result<ArrayRef, StorageFailure>>,
+    ) -> Result<ArrayRef, StorageFailure> {
+        let column = self.columns.try_get_with(chunk, load).await;
+        column.map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared))
+    }
+}
+
+/// Bytes of a column with its dictionary, which nobody else may hold.
+pub(super) fn column_bytes(column: &ArrayRef) -> usize {
+    match column.as_any_dictionary_opt() {
+        Some(keyed) => {
+            keyed.keys().get_buffer_memory_size() + keyed.values().get_buffer_memory_size()
+        }
+        None => column.get_buffer_memory_size(),
+    }
+}
+
+/// Joins what was decoded of a column, one part after another, to what is kept of it. Parts of text
+/// with a dictionary have the same one, except that those without a value may have none.
+pub(super) fn join_parts(parts: &[ArrayRef]) -> Result<ArrayRef, ArrowError> {
+    let keyed: Vec<_> =
+        parts.iter().filter_map(|part| part.as_dictionary_opt::<Int32Type>()).collect();
+    if keyed.is_empty() {
+        let joined = concat(&parts.iter().map(|part| &**part).collect::<Vec<&dyn Array>>())?;
+        return Ok(repeated_values(&joined).unwrap_or(joined));
+    }
+    let keys: Vec<&dyn Array> = keyed.iter().map(|part| part.keys() as &dyn Array).collect();
+    let mut of_values = keyed.iter().filter(|part| part.null_count() < part.len());
+    let Some(first) = of_values.next().or_else(|| keyed.first()) else {
+        return Err(ArrowError::InvalidArgumentError("a column has no part".to_owned()));
+    };
+    let values = first.values();
+    if !of_values.all(|part| part.values().to_data().ptr_eq(&values.to_data())) {
+        let why = "a page has values that are not in the dictionary".to_owned();
+        return Err(ArrowError::InvalidArgumentError(why));
+    }
+    let keys = concat(&keys)?;
+    // As many bytes as the numbers of the values take.
+    match values.len() {
+        0..=0x100 => with_values::<UInt8Type>(&cast(&keys, &DataType::UInt8)?, values),
+        0x101..=0x1_0000 => with_values::<UInt16Type>(&cast(&keys, &DataType::UInt16)?, values),
+        _ => with_values::<Int32Type>(&keys, values),
+    }
+}
+
+/// Short text of which values repeat, each of them once; `None` for other columns.
+fn repeated_values(column: &ArrayRef) -> Option<ArrayRef> {
+    let texts = column.as_string_opt::<i32>()?;
+    if texts.values().len() / texts.len().max(1) > MAX_REPEATED_BYTES {
+        return None;
+    }
+    let [keys, values] = [DataType::UInt16, DataType::Utf8].map(Box::new);
+    // Fails for more values than such numbers.
+    let keyed = cast(column, &DataType::Dictionary(keys, values)).ok()?;
+    let values = keyed.as_any_dictionary_opt()?.values().len();
+    (values <= texts.len() / 2).then_some(keyed)
+}
+
+fn with_values<K: ArrowDictionaryKeyType>(
+    keys: &ArrayRef,
+    values: &ArrayRef,
+) -> Result<ArrayRef, ArrowError> {
+    let keys = keys.as_primitive::<K>().clone();
+    Ok(Arc::new(DictionaryArray::<K>::try_new(keys, Arc::clone(values))?))
+}
+
+/// Returns true where [`take_rows`] makes columns of the types of `to`, as decoding them does, of
+/// the columns `leaves` that are kept in the types of `from`.
+pub(super) fn is_convertible(from: &SchemaRef, to: &SchemaRef, leaves: &[usize]) -> bool {
+    leaves.iter().all(|&leaf| {
+        let [from, to] = [from, to].map(|schema| schema.fields().get(leaf));
+        let types = from.zip(to).map(|(from, to)| (from.data_type(), to.data_type()));
+        types.is_some_and(|(from, to)| {
+            from == to || matches!(from, DataType::Dictionary(_, values) if **values == *to)
+        })
+    })
+}
+
+/// The rows `places` of a column that is kept, in the type `data_type`.
+pub(crate) fn take_rows(
+    column: &ArrayRef,
+    places: &UInt32Array,
+    data_type: &DataType,
+) -> Result<ArrayRef, ArrowError> {
+    let Some(keyed) = column.as_any_dictionary_opt() else { return take(column, places, None) };
+    let keys = take(keyed.keys(), places, None)?;
+    if data_type == keyed.values().data_type() {
+        return take(keyed.values(), &keys, None);
+    }
+    with_values::<Int32Type>(&cast(&keys, &DataType::Int32)?, keyed.values())
+}
