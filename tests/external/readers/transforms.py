@@ -198,9 +198,10 @@ class Table:
             first = part.iloc[0]
             month = first["_bucket"] * MONTHS[to]
             date = datetime.date(month // 12, month % 12 + 1, 1)
-            period = {"month": f"{date:%Y-%m}", "quarter": f"{date:%Y}-Q{month % 12 // 3 + 1}", "year": f"{date:%Y}"}[to]
-            end = month + MONTHS[to]
-            length = MONTHS[to] // MONTHS[first["_form"]] if self.period else day(f"{end // 12:04}-{end % 12 + 1:02}-01") - date.toordinal()
+            year = f"{date.year:04}"
+            period = {"month": f"{year}-{date.month:02}", "quarter": f"{year}-Q{month % 12 // 3 + 1}", "year": year}[to]
+            months = [(at // 12, at % 12 + 1) for at in range(month, month + MONTHS[to])]
+            length = len(months) // MONTHS[first["_form"]] if self.period else sum(calendar.monthrange(*at)[1] for at in months)
             row = {self.date: date.isoformat(), self.period or "period": period} | {name: first[name] for name in self.series}
             for name in self.values:
                 values = [lists[name][at] for at in part["_row"]]
@@ -254,8 +255,8 @@ class Table:
         names, taken = {}, set(times) | set(others)
         for text in sorted(self.frame[column].dropna().unique()):
             name = re.sub("[^a-z0-9]+", "_", re.sub("[A-Z]", lambda letter: letter[0].lower(), text)).strip("_")
-            name = name if re.match("[a-z]", name) else "x" + name
-            numbered = [name, *(f"{name}_{number}" for number in range(2, 100))]
+            name = (name if re.match("[a-z]", name) else "x" + name)[:64].rstrip("_")
+            numbered = [name, *(f"{name[: 63 - len(str(number))]}_{number}" for number in range(2, 100))]
             names[text] = next(name for name in numbered if name not in taken)
             taken.add(names[text])
         keys = [*times, *others]
