@@ -35,8 +35,9 @@
 //! (`observe`). A guest that was stopped is never called again: its store goes with it.
 //!
 //! Imports go one way: `sandbox`, `trial` and `replay` use `encode`, `generate`, `read` and
-//! `transform`, these use `plugin_head` and `guest`, these use `admission`, `engine` and `observe`. `limits`,
-//! `sanitize`, `trap`, `error`, `guest_error`, `options` and `generator_request` are leaves.
+//! `transform`, these use `plugin_head` and `guest`, these use `admission`, `engine` and `observe`.
+//! `limits`, `sanitize`, `trap`, `error`, `guest_error`, `options` and `generator_request` are
+//! leaves.
 
 mod admission;
 mod encode;

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use yearbook_tests::components::root;
 
 use crate::list::readers::{ReaderAttack, ReadingEnd, reader_attacks};
+use crate::list::transforms::{ChainEnd, TransformAttack, transform_attacks};
 use crate::list::{AttackCase, ExpectedEnd, attacks};
 
 const BEGIN: &str = "<!-- the list, as tests/guests/evil/list.rs has it -->\n";
@@ -60,6 +61,25 @@ fn reader_table(attacks: &[ReaderAttack]) -> String {
     text
 }
 
+/// The list of transforms as a chapter of its own.
+fn transform_table(attacks: &[TransformAttack]) -> String {
+    let mut text = "\n## The attacks of transforms\n".to_owned();
+    text.push_str(
+        "| Attack | What it does | The operator reads | Caught by |\n|---|---|---|---|\n",
+    );
+    for TransformAttack { name, does, ends, caught, .. } in attacks {
+        let read = match ends {
+            ChainEnd::Rows(rows, unit) => {
+                let unit = unit.as_ref().map(|unit| format!(", unit {}", code(unit)));
+                format!("{rows} rows{}", unit.unwrap_or_default())
+            }
+            ChainEnd::Failed(reason) | ChainEnd::Rejected(reason) => code(reason),
+        };
+        let _ = writeln!(text, "| `{name}` | {does} | {read} | {caught} |");
+    }
+    text
+}
+
 /// A guest's text in a cell, cut.
 fn code(text: &str) -> String {
     let mut short: String = text.chars().take(200).collect();
@@ -73,23 +93,27 @@ fn code(text: &str) -> String {
 fn the_document_lists_every_attack_with_what_becomes_of_it() {
     let attacks = attacks();
     let readers = reader_attacks();
+    let transforms = transform_attacks();
     let all: Vec<&str> = attacks
         .iter()
         .map(|attack| attack.name.as_str())
         .chain(readers.iter().map(|attack| attack.name.as_str()))
+        .chain(transforms.iter().map(|attack| attack.name.as_str()))
         .collect();
     let names: HashSet<&str> = all.iter().copied().collect();
     assert!(
-        names.len() == all.len() && attacks.len() >= 40 && readers.len() >= 40,
-        "{} names of {} attacks and {} of readers",
+        names.len() == all.len()
+            && [attacks.len(), readers.len(), transforms.len()].iter().all(|many| *many >= 40),
+        "{} names of {} attacks, {} of readers and {} of transforms",
         names.len(),
         attacks.len(),
-        readers.len()
+        readers.len(),
+        transforms.len()
     );
     let path = root().join("docs/attacks.md");
     let text = std::fs::read_to_string(&path).unwrap();
     let (before, listed) = text.split_once(BEGIN).expect("the document has a list");
-    let expected = table(&attacks) + &reader_table(&readers);
+    let expected = table(&attacks) + &reader_table(&readers) + &transform_table(&transforms);
     if std::env::var_os("UPDATE_ATTACKS").is_some() {
         std::fs::write(&path, format!("{before}{BEGIN}{expected}")).unwrap();
     } else {

@@ -119,7 +119,11 @@ fn run(plugin: &Plugin) {
         Plugin::Reader(reader) => {
             let _ = reader.trial(&[], &[], &[&reader.description().example]);
         }
-        Plugin::Transform(_) => {}
+        Plugin::Transform(transform) => {
+            let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), None, Some("ccc")]));
+            let batch = RecordBatch::try_from_iter_with_nullable([("t", texts, true)]).unwrap();
+            let _ = transform.trial(&batch.schema(), &[], |_| None, &[batch]);
+        }
     }
 }
 

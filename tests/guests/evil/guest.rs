@@ -6,6 +6,7 @@ mod functions;
 mod image;
 mod reader;
 mod tool;
+mod transform;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,6 +21,7 @@ use functions::{HAZARDS, MEMORY};
 pub(crate) use image::{Image, ImageParameter, segment};
 pub(crate) use reader::ReaderGuest;
 pub(crate) use tool::GeneratorGuest;
+pub(crate) use transform::{MadeColumn, TransformGuest};
 
 /// The encoder interface.
 pub(crate) const ENCODER: &str = "yearbook:plugin/encoder@1.1.0";
@@ -173,10 +175,10 @@ impl Guest {
     }
 }
 
-/// The plugin interface.
-fn interface() -> (Resolve, PackageId) {
+/// The plugin interface of a folder.
+fn interface(folder: &str) -> (Resolve, PackageId) {
     let mut resolve = Resolve::default();
-    let (package, _) = resolve.push_dir(root().join("wit/1.1.0")).unwrap();
+    let (package, _) = resolve.push_dir(root().join(folder)).unwrap();
     (resolve, package)
 }
 
@@ -199,8 +201,13 @@ pub(crate) fn leb(mut number: usize) -> Vec<u8> {
 /// Makes a component of a core module's text, as `cargo xtask plugins` does of a guest that cargo
 /// built.
 pub(crate) fn component(text: &str, world: &str) -> Vec<u8> {
+    component_of("wit/1.1.0", text, world)
+}
+
+/// As [`component`], with the interface of a folder.
+fn component_of(folder: &str, text: &str, world: &str) -> Vec<u8> {
     let mut module = wat::parse_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let (resolve, package) = interface();
+    let (resolve, package) = interface(folder);
     let world = resolve.select_world(&[package], Some(world)).unwrap();
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
     ComponentEncoder::default()

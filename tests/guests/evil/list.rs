@@ -1,6 +1,6 @@
 //! Every attack by name: what it does, what the client gets, what the operator reads, and what
 //! catches it. `docs/attacks.md` shows this list; attacks of readers, which no client reaches,
-//! stand in `readers`.
+//! stand in `readers`, those of transforms in `transforms`.
 
 mod answers;
 mod call_order;
@@ -11,6 +11,7 @@ mod parts;
 pub(crate) mod readers;
 mod references;
 mod shapes;
+pub(crate) mod transforms;
 
 /// Makes the component of the plugin of a name.
 type Make = Box<dyn Fn(&str) -> Vec<u8>>;

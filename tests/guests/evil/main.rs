@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod attack_arena;
+mod chain;
 mod document;
 mod failure_dumps;
 mod fuzz;
@@ -18,6 +19,7 @@ mod resource_snapshot;
 mod return_values;
 mod sharing;
 mod stack;
+mod transform_arena;
 mod wire;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,10 +30,12 @@ use yearbook_tests::components::sandbox;
 
 use attack_arena::{AttackArena, AttackResult, sandbox_limits};
 use list::readers::reader_attacks;
+use list::transforms::transform_attacks;
 use list::{ExpectedEnd, attacks, limits};
 use neighbour::Neighbour;
 use reader_arena::ReaderArena;
 use resource_snapshot::ResourceSnapshot;
+use transform_arena::TransformArena;
 
 /// One test at a time: they count what the process holds.
 fn exclusive() -> MutexGuard<'static, ()> {
@@ -93,6 +97,27 @@ async fn every_attack_of_a_reader_ends_as_the_document_says_contract_7() {
     for round in 0..2 {
         // Rows without end take seconds, and what they leave is seen in the first round.
         let attacks = reader_attacks().into_iter();
+        for attack in attacks.filter(|attack| round == 0 || !attack.name.contains("endless")) {
+            let ends = arena.run(&attack).await;
+            if ends != attack.ends {
+                wrong.push(format!("{}\n  {ends:?}\n  not\n  {:?}", attack.name, attack.ends));
+            }
+        }
+        held = held.or_else(|| Some(ResourceSnapshot::now()));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    ResourceSnapshot::wait_for_release(held.unwrap(), 2 * limits::MEMORY).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
+async fn every_attack_of_a_transform_ends_as_the_document_says_contract_16() {
+    let _alone = exclusive();
+    let arena = TransformArena::open();
+    let mut wrong = Vec::new();
+    let mut held = None;
+    for round in 0..2 {
+        let attacks = transform_attacks().into_iter();
         for attack in attacks.filter(|attack| round == 0 || !attack.name.contains("endless")) {
             let ends = arena.run(&attack).await;
             if ends != attack.ends {

@@ -167,6 +167,12 @@ impl HostState {
         self.pushed
     }
 
+    /// Counts bytes that a call returned.
+    pub(crate) fn record_output(&mut self, bytes: usize) {
+        self.work.returned(bytes);
+        self.used.output_bytes = self.used.output_bytes.max(bytes);
+    }
+
     fn record_call(&mut self) {
         self.used.calls += 1;
         let cpu = thread_cpu().saturating_sub(self.deadline.cpu);

@@ -53,7 +53,8 @@ pub struct DumpMetadata {
     /// Columns that a reader was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<SourceColumn>,
-    /// Codes of the columns of a transform's input, for those that cross so.
+    /// Values that columns of a transform's input may have, for those that it or the host looked
+    /// up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub codes: Vec<Option<Vec<String>>>,
     /// Progress of the instance before that call.

@@ -158,7 +158,7 @@ impl FileReading {
     fn count_output(&mut self, batch: &guest::Batch) -> Result<(), GuestError> {
         let bytes: usize = batch.buffers.iter().map(Vec::len).sum();
         self.pulled = self.pulled.saturating_add((bytes as u64).max(MIN_BATCH_BYTES));
-        self.store.data().work().returned(bytes);
+        self.store.data_mut().record_output(bytes);
         let factor = self.limits.read_amplification as u64;
         let pushed = self.store.data().pushed();
         let allowed = pushed.saturating_mul(factor).saturating_add(FREE_OUTPUT_BYTES);

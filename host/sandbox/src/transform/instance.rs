@@ -164,6 +164,15 @@ impl TransformInstance {
         }
     }
 
+    /// Keeps the values that a column may have for a dump, where failures are kept.
+    pub(super) fn keep_codes(&mut self, column: usize, values: &CodeTable) {
+        if let Some(dump) = &mut self.dump
+            && let Some(kept) = dump.about.codes.get_mut(column)
+        {
+            *kept = Some(values.values().to_vec());
+        }
+    }
+
     /// The error of a result of `call` that breaks `rule`.
     pub(super) fn broken_rule(&mut self, call: GuestFunction, rule: &str) -> GuestError {
         let error = self.store.data().broken_rule(sanitize_sentence(rule));
@@ -174,6 +183,11 @@ impl TransformInstance {
     pub(super) fn failed(&mut self, call: GuestFunction, error: GuestError) -> GuestError {
         write_dump(self.dump.take(), call, &error, &self.store);
         error
+    }
+
+    /// Counts bytes that a call returned.
+    pub(super) fn record_output(&mut self, bytes: usize) {
+        self.store.data_mut().record_output(bytes);
     }
 
     /// State of the store.

@@ -52,11 +52,16 @@ impl LinkRun {
         work: Arc<CallMetrics>,
         bytes: &Arc<ChainBytes>,
     ) -> Result<Self, GuestError> {
-        let LinkPlan { transform, options, schema, needs, codes, output, .. } = &**plan;
+        let LinkPlan { transform, options, schema, needs, codes, values_of, output } = &**plan;
         let mut instance = TransformInstance::new(transform, permit, work, schema, options)?;
         if instance.open(schema, options, codes, needs)? != *output {
             let rule = "another output than in an instance before";
             return Err(instance.broken_rule(GuestFunction::Output, rule));
+        }
+        for (column, values) in output.values_of.iter().zip(values_of) {
+            if let (Some(column), Some(values)) = (column, values) {
+                instance.keep_codes(*column, values);
+            }
         }
         let held = || HeldBytes::new(&transform.host.admission.memory);
         let groups = needs.groups.as_ref().map(|groups| Groups::new(schema, groups, held()));
@@ -210,8 +215,8 @@ impl LinkRun {
         let expected = Expected { output, values_of, batch_rows, groups: self.groups.as_ref() };
         let made = MadeRows::check(made, &expected)
             .map_err(|rule| self.instance.broken_rule(call, &rule))?;
+        self.instance.record_output(made.bytes);
         let state = self.instance.state();
-        state.work().returned(made.bytes);
         let values = self.groups.as_ref().and_then(|groups| groups.bytes_of(&made.groups));
         let bytes = made.bytes.saturating_add(values.unwrap_or(0));
         let counted = self.bytes.record_made(bytes, transform.host.limits.transform_amplification);

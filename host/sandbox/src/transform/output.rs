@@ -86,7 +86,7 @@ impl TransformOutput {
                 Source::Made(..) => None,
             };
             let known = origin.is_some_and(|field| *field.name() == column.name);
-            if !known && !(is_snake_case(&column.name) && column.name.len() <= NAME_BYTES) {
+            if !(known || is_snake_case(&column.name) && column.name.len() <= NAME_BYTES) {
                 return Err(format!(
                     "a column {}; names are snake_case, at most {NAME_BYTES} bytes",
                     quote(&column.name)

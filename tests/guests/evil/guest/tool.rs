@@ -103,7 +103,7 @@ impl GeneratorGuest {
 
 /// Returns the parameters of `generate`: the whole request, flattened.
 fn parameters() -> String {
-    let (resolve, package) = interface();
+    let (resolve, package) = interface("wit/1.1.0");
     let generator = resolve.packages[package].interfaces["generator"];
     let signature = resolve.wasm_signature(
         AbiVariant::GuestExport,
