@@ -72,7 +72,11 @@ mod tests {
             (400, CalendarUnit::Year, "0399-01-01", "0001-01-01"),
             (400, CalendarUnit::Year, "0401-06-07", "0001-06-07"),
         ] {
-            assert_eq!(before(count, unit, day).as_deref(), Some(expected), "{count} {unit:?} {day}");
+            assert_eq!(
+                before(count, unit, day).as_deref(),
+                Some(expected),
+                "{count} {unit:?} {day}"
+            );
         }
         for (unit, most) in [
             (CalendarUnit::Day, 146_097),
