@@ -166,8 +166,11 @@ impl RenderJob {
             shape.known_rows = self.reader.row_counts(stored).await?.total;
         }
         let made = rows.chain.start(&self.holder, places, stored.start);
-        let (releases, fingerprint) = (Arc::clone(&self.releases), self.fingerprint.clone());
-        let made = transform_failure::record_all(made, releases, fingerprint);
+        let mut transforms = rows.plan.applied.iter().flat_map(|applied| &applied.transforms);
+        // Those of the transforms, not of the encoder.
+        let default_options = transforms.all(|transform| transform.options.is_empty());
+        let fingerprint = RequestFingerprint { default_options, ..self.fingerprint.clone() };
+        let made = transform_failure::record_all(made, Arc::clone(&self.releases), fingerprint);
         let shaped = self.reader.shape(rows.chain.schema(), made, &shape).await?;
         let schema = Arc::clone(&rows.schema);
         Ok(RowsToEncode { schema, counts: shaped.counts, batches: shaped.batches })
