@@ -31,7 +31,11 @@ fn parse(printed: &str) -> FeatureSets {
 }
 
 fn compare(alone: &FeatureSets, with_tests: &FeatureSets) -> Vec<String> {
-    let differ = alone.iter().filter(|(package, sets)| with_tests.get(*package) != Some(*sets));
+    // Of a set that tests do not show, cargo may have left the subtree out: two packages above that
+    // differ in it alone look the same, and only the first is printed whole.
+    let differ = alone.iter().filter(|(package, sets)| {
+        with_tests.get(*package).is_some_and(|with| !with.is_subset(sets))
+    });
     let fault = |(package, sets): (&String, &BTreeSet<String>)| {
         let with = with_tests.get(package).into_iter().flatten();
         format!(
@@ -55,5 +59,7 @@ mod tests {
         assert_eq!(faults.len(), 1, "{faults:?}");
         assert!(faults[0].contains("rustix v1.1.6") && faults[0].contains("thread"), "{faults:?}");
         assert!(compare(&alone, &alone).is_empty());
+        let macros = parse("rustix v1.1.6\tfs,time\nrustix v1.1.6\tfs\n");
+        assert!(compare(&macros, &alone).is_empty(), "a subtree that is not printed again");
     }
 }

@@ -1,5 +1,5 @@
-//! `docs/plugins.md`, followed: every command that it shows is run in a shell, in the order of the
-//! page, and prints what the page says that it prints.
+//! The guides for authors of plugins, followed: every command that a page shows is run in a shell,
+//! in the order of the page, and prints what the page says that it prints.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -65,6 +65,17 @@ fn anything_stands_for_an_ellipsis_and_nothing_else_does() {
 /// Compiles a plugin three times: half a minute on a quiet machine. Needs the built-in plugins.
 #[test]
 fn the_guide_leads_from_nothing_to_a_live_format_and_back() {
+    follow("plugins.md", "lines");
+}
+
+/// Compiles a plugin twice. Needs the built-in plugins.
+#[test]
+fn the_guide_leads_from_nothing_to_a_live_transform_contract_16() {
+    follow("write-a-transform.md", "scale");
+}
+
+/// Follows a page of `docs`, whose first command makes the folder `project`.
+fn follow(page: &str, project: &str) {
     let yearbook = Yearbook::new();
     yearbook.package("tiny", "2024-01-01,1\n2024-02-01,2.5\n");
     yearbook.run(&["publish", "tiny"]).ok();
@@ -78,21 +89,21 @@ fn the_guide_leads_from_nothing_to_a_live_format_and_back() {
         .unwrap_or_else(|_| panic!("the server did not start; are plugins built?"));
 
     let page = std::fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/plugins.md"),
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page),
     )
     .unwrap();
     let binary = Path::new(env!("CARGO_BIN_EXE_yearbook")).parent().unwrap().display().to_string();
     let blocks = blocks(&page);
-    assert!(blocks.len() > 8, "{} blocks", blocks.len());
+    assert!(blocks.len() > 5, "{} blocks", blocks.len());
     // Where crates of the registry stay built from one run to the next.
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guide");
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guide").join(project);
     std::fs::create_dir_all(&kept).unwrap();
     for (position, Block { command, prints }) in blocks.iter().enumerate() {
         if position == 1 {
-            std::os::unix::fs::symlink(&kept, yearbook.path("lines/target")).unwrap();
+            std::os::unix::fs::symlink(&kept, yearbook.path(&format!("{project}/target"))).unwrap();
         }
         // The page says so: all but the first command are run in the project's folder.
-        let folder = if position == 0 { yearbook.path("") } else { yearbook.path("lines") };
+        let folder = if position == 0 { yearbook.path("") } else { yearbook.path(project) };
         let begun = Instant::now();
         loop {
             let mut shell = Command::new("sh");

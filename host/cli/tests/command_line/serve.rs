@@ -85,8 +85,9 @@ fn a_server_notices_what_commands_do_and_stops_when_asked_contract_6() {
     let doctor =
         yearbook.run_with(&[("YEARBOOK_SERVER__LISTEN", &address)], &["doctor"]).ok().stdout;
     assert!(
-        doctor
-            .contains("svg, azure-data-factory, fivetran, meltano, aggregate, growth, pivot, resample load"),
+        doctor.contains(
+            "svg, azure-data-factory, fivetran, meltano, aggregate, growth, pivot, resample load"
+        ),
         "{doctor}"
     );
     assert!(

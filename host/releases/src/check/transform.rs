@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::{cast, concat_batches};
-use arrow::datatypes::{DataType, Int64Type, SchemaRef};
+use arrow::datatypes::{DataType, Field, Int64Type, SchemaRef};
 use yearbook_sandbox::{
     GuestError, OptionScalar, OptionValue, ParameterKind, PluginTransform, TrialError, TrialTable,
 };
@@ -176,8 +176,12 @@ fn candidates(transform: &PluginTransform, input: &TrialInput, wanted: &str) -> 
     let declared = parameters.iter().filter(|declared| declared.name == wanted);
     let allowed = allowed_values(parameters).map(|(_, option)| option);
     let allowed = allowed.filter(|option| option.name == wanted);
+    let mut fields: Vec<_> = input.schema.fields().iter().collect();
+    // Most transforms that want a column want a dimension.
+    let role = |field: &Field| field.metadata().get("yearbook.role").cloned();
+    fields.sort_by_key(|field| role(field).as_deref() != Some("dimension"));
     let names = declared.filter(|declared| declared.kind == ParameterKind::Text).flat_map(|_| {
-        input.schema.fields().iter().map(|field| OptionValue {
+        fields.iter().map(|field| OptionValue {
             name: wanted.to_owned(),
             value: OptionScalar::Text(field.name().clone()),
         })

@@ -23,10 +23,9 @@ fn evaluate_memory(values: &SettingsDocument, there: Option<u64>) -> Finding {
     };
     let mebibytes = |bytes: u64| bytes >> 20;
     let server = &values.server;
-    let caches =
-        [server.preview_cache_bytes, server.column_cache_bytes, values.pages.cache_bytes]
-            .into_iter()
-            .fold(server.response_cache_bytes, u64::saturating_add);
+    let caches = [server.preview_cache_bytes, server.column_cache_bytes, values.pages.cache_bytes]
+        .into_iter()
+        .fold(server.response_cache_bytes, u64::saturating_add);
     let fixed = caches.saturating_add(BASE_BYTES);
     let needed = u64::from(values.sandbox.limits.instances)
         .saturating_mul(INSTANCE_BYTES)
