@@ -53,10 +53,11 @@ pub(super) fn check(transform: &Arc<PluginTransform>, tally: &mut ReportBuilder)
                 taken = true;
                 check_table(transform, &input, &options, tally);
             }
-            // A transform needs columns of its kind.
-            Err(TrialError { error: GuestError::Declined(sentence), .. })
-                if !sentence.is_empty() =>
-            {
+            // A transform needs columns and rows of its kind.
+            Err(TrialError {
+                error: GuestError::Declined(sentence) | GuestError::UnsupportedRows(sentence),
+                ..
+            }) if !sentence.is_empty() => {
                 declined = declined.or(Some(sentence));
             }
             Err(failed) => tally.find_failure(&format!("table `{name}`"), failed),
