@@ -143,7 +143,7 @@ impl Measure {
     /// that it has on every host.
     fn of(self, x: f64, p: f64) -> Option<f64> {
         let result = match self {
-            Self::Ratio | Self::Index if p == 0.0 => return None,
+            Self::Ratio | Self::Index | Self::Log if p == 0.0 => return None,
             Self::Ratio => x / p - 1.0,
             Self::Index => 100.0 * x / p,
             Self::Difference => x - p,

@@ -75,9 +75,9 @@ fn each_value_is_compared_with_the_one_exactly_so_much_earlier_of_its_series_con
         Some(libm::log(0.8)),
         Some(libm::log(0.9)),
         None,
-        // The ratio is not above 0, or it is infinite.
+        // The ratio is not above 0, or there is none.
         None,
-        Some(f64::INFINITY),
+        None,
     ];
     assert_eq!(values(&two_regions(), &[("as", "log")]), text(&log));
     let year = [None, None, None, None, None, None, None, Some(7.0 / 100.0 - 1.0)];

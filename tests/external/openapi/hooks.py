@@ -9,8 +9,11 @@ REAL = ["co2_concentration_monthly", "london_boroughs,us_macro_quarterly", " nz_
 
 # Parameters whose value only a dataset, a secret of the service, or another parameter can judge; conditions are named by columns.
 JUDGED_WITH_THE_DATASET = {
-    "columns", "cursor", "since", "datasets", "snapshot", "start", "format", "sort", "last", "first", "bbox", "after", "where",
+    "columns", "cursor", "since", "datasets", "snapshot", "start", "format", "sort", "last", "first", "bbox", "after", "where", "apply",
 }
+
+# Transforms judge their own options, with the columns of the dataset; some must be given where the transform is applied.
+TRANSFORMS = {"aggregate", "growth", "pivot", "resample"}
 
 
 @schemathesis.hook
@@ -30,8 +33,10 @@ def before_call(ctx, case, kwargs):
         if "datasets" in case.query:
             case.query["datasets"] = chance.choice(REAL)
         for name in list(case.query):
-            if name.split(".")[0] in JUDGED_WITH_THE_DATASET - {"datasets", "format"}:
+            if name.split(".")[0] in (JUDGED_WITH_THE_DATASET | TRANSFORMS) - {"datasets", "format", "apply"}:
                 del case.query[name]
+        if "apply" in case.query:
+            case.query["apply"] = "growth"
         # A random text accepts nothing that is made: 406.
         if case.headers:
             case.headers.pop("Accept", None)
@@ -48,7 +53,8 @@ def only_the_dataset_may_refuse_what_the_schema_allows(ctx, response, case):
         # A schema counts characters, the bound of an option bytes.
         if problem["type"] == "bytes_too_long" and len(problem["input"].encode()) > problem["ctx"]["max_length"] >= len(problem["input"]):
             continue
-        assert problem["type"] == "value_error" and name.split(".")[0] in JUDGED_WITH_THE_DATASET, problem
+        of_transform = problem["type"] in ("value_error", "missing") and name.split(".")[0] in TRANSFORMS and "apply" in case.query
+        assert of_transform or (problem["type"] == "value_error" and name.split(".")[0] in JUDGED_WITH_THE_DATASET), problem
 
 
 @schemathesis.check

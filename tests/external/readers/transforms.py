@@ -168,7 +168,7 @@ class Table:
             valid = valid[at] & valid[earlier] & is_there
             with np.errstate(all="ignore"):
                 result = {"ratio": x / p - 1, "difference": x - p, "log": np.log(x / p), "index": 100 * x / p}[measure]
-                if measure in ("ratio", "index"):
+                if measure != "difference":
                     valid &= p != 0
                 if measure == "log":
                     valid &= (x / p > 0) | np.isnan(x) | np.isnan(p)
