@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Metadata, Schema, SchemaRef};
 use yearbook_domain::changes::CHANGE_TYPE;
+use yearbook_domain::metadata_key::{ROLE, TYPE, UNIT};
 use yearbook_domain::{
     Column, ColumnRole, ColumnType, Credit, DatasetName, Namespace, ReadPlan, Snapshot, SnapshotId,
     TextTraits,
@@ -120,9 +121,9 @@ pub fn plain_field(column: &Column) -> Field {
 
 /// `field` with the role of `column`: the field metadata that the plugin interface lists.
 pub(crate) fn with_column_metadata(field: Field, column: &Column) -> Field {
-    let date = (column.column_type == ColumnType::Date).then_some(("yearbook.type", "date"));
-    let unit = column.unit.as_deref().map(|unit| ("yearbook.unit", unit));
-    let known = [Some(("yearbook.role", column.role.as_str())), date, unit].into_iter().flatten();
+    let date = (column.column_type == ColumnType::Date).then_some((TYPE, "date"));
+    let unit = column.unit.as_deref().map(|unit| (UNIT, unit));
+    let known = [Some((ROLE, column.role.as_str())), date, unit].into_iter().flatten();
     field.with_metadata(known.collect::<Metadata>())
 }
 

@@ -18,7 +18,7 @@ use yearbook_domain::read_plan::SortKey;
 
 use self::first_rows::first_rows;
 use self::held_rows::{last_rows, sorted_rows};
-use crate::order::{SelectionBudget, SeriesEncoder};
+use crate::order::{SelectionBudget, SelectionPermit, SeriesEncoder};
 use crate::row_counts::RowCounts;
 use crate::{Reader, StorageFailure};
 
@@ -151,12 +151,13 @@ impl SeriesShape {
     }
 }
 
-/// Rows that were held, in batches of the usual size, with what keeps their room.
-fn stream_held<T: Send + 'static>(rows: &RecordBatch, room: T) -> ComputedRows {
-    let batches: Vec<_> = crate::batches::cut_into_batches(rows).collect();
+/// Rows that were held, with their room, which they keep as long as the stream lives.
+fn stream_held(
+    batches: impl IntoIterator<Item = RecordBatch, IntoIter: Send + 'static>,
+    room: SelectionPermit,
+) -> ComputedRows {
     stream::iter(batches)
         .map(move |batch| {
-            // They keep their room as long as the stream lives.
             let _held = &room;
             Ok(batch)
         })

@@ -159,7 +159,7 @@ impl DataRequest {
     /// A problem for every wrong value, whichever loaded plugin declares its parameter.
     pub(super) fn encoder_options(&self) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
         let named = options::choose(&self.plugins, &self.output)?;
-        Ok(named.of_encoder(self.encoder.description(), self.output.envelope))
+        Ok(named.for_encoder(self.encoder.description(), self.output.envelope))
     }
 
     /// Transforms that the rows go through, in order, each with its options.
@@ -172,7 +172,7 @@ impl DataRequest {
         let step = |name: &String| {
             // Parsing refused the names that are not loaded.
             let transform = Arc::clone(self.plugins.transform(name)?);
-            Some(TransformStep { transform, options: named.of(name) })
+            Some(TransformStep { transform, options: named.for_plugin(name) })
         };
         Ok(names.filter_map(step).collect())
     }

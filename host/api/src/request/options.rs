@@ -58,18 +58,18 @@ fn named_options(
 
 impl NamedOptions {
     /// Returns those of `plugin`.
-    pub(super) fn of(&self, plugin: &str) -> Vec<OptionValue> {
+    pub(super) fn for_plugin(&self, plugin: &str) -> Vec<OptionValue> {
         let own = self.0.iter().filter(|(name, _)| name == plugin);
         own.map(|(_, option)| option.clone()).collect()
     }
 
     /// Returns those of an encoder, where `envelope` was asked for.
-    pub(super) fn of_encoder(
+    pub(super) fn for_encoder(
         &self,
         chosen: &EncoderDescription,
         envelope: bool,
     ) -> Vec<OptionValue> {
-        let mut options = self.of(&chosen.format);
+        let mut options = self.for_plugin(&chosen.format);
         if envelope && has_envelope(chosen) {
             let value = OptionScalar::Boolean(true);
             options.retain(|option| option.name != ENVELOPE);
@@ -95,7 +95,7 @@ pub(crate) fn generator_options(
 ) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
     let mut options = Vec::new();
     let mut problems = Vec::new();
-    for declared in &chosen.parameters {
+    for declared in chosen.parameters.iter() {
         let name = format!("{}.{}", chosen.tool, declared.name);
         let Some(raw) = last_value(pairs, &name) else { continue };
         match rules::validate(&name, declared.kind, &declared.allowed, raw) {
@@ -161,7 +161,7 @@ mod tests {
         let chosen = &loaded[chosen];
         let loaded = loaded.each_ref().map(|format| (&*format.format, &*format.parameters));
         named_options(&loaded, &output)
-            .map(|named| named.of_encoder(chosen, output.envelope))
+            .map(|named| named.for_encoder(chosen, output.envelope))
             .map(|options| options.into_iter().map(|option| (option.name, option.value)).collect())
             .map_err(|problems| {
                 problems.into_iter().map(|problem| problem.loc[1].clone()).collect()

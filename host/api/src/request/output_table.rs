@@ -2,16 +2,11 @@
 //! of rules resolves what clients name of either. Pure.
 
 use arrow::datatypes::{DataType, Field, Schema};
+use yearbook_domain::metadata_key::{PRIMARY_KEY, ROLE, SERIES, TYPE, UNIT};
 use yearbook_domain::read_plan::{RowOrder, SortKey, series_positions};
 use yearbook_domain::{Column, ColumnRole, ColumnType, ReadPlan, Snapshot};
 use yearbook_sandbox::TransformChain;
 use yearbook_scan::{RowShape, SeriesShape};
-
-/// Key of schema metadata: names of the primary key's columns, as JSON.
-pub(super) const PRIMARY_KEY: &str = "yearbook.primary_key";
-
-/// Key of schema metadata: names of the columns whose values tell series apart, as JSON.
-pub(super) const SERIES: &str = "yearbook.series";
 
 /// Returns the table of `schema`, which transforms make of rows of `stored`. The number of its rows
 /// is not known.
@@ -103,16 +98,16 @@ fn column_of(field: &Field) -> Column {
     let metadata = field.metadata();
     let of = |key: &str| metadata.get(key).map(String::as_str);
     let column_type = match field.data_type() {
-        _ if of("yearbook.type") == Some("date") => ColumnType::Date,
+        _ if of(TYPE) == Some("date") => ColumnType::Date,
         DataType::Int64 => ColumnType::Integer,
         DataType::Float64 => ColumnType::Number,
         DataType::Boolean => ColumnType::Boolean,
         _ => ColumnType::String,
     };
-    let role = of("yearbook.role").and_then(ColumnRole::parse).unwrap_or(ColumnRole::Attribute);
+    let role = of(ROLE).and_then(ColumnRole::parse).unwrap_or(ColumnRole::Attribute);
     Column {
         nullable: field.is_nullable(),
-        unit: of("yearbook.unit").map(str::to_owned),
+        unit: of(UNIT).map(str::to_owned),
         ..Column::new(field.name(), column_type, role)
     }
 }

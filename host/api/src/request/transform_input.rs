@@ -6,16 +6,12 @@ use std::sync::Arc;
 use arrow::datatypes::{Schema, SchemaRef};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
+use yearbook_domain::metadata_key::{AXIS, PRIMARY_KEY, SERIES};
 use yearbook_domain::read_plan::series_columns;
 use yearbook_domain::{CalendarUnit, ReadPlan};
 use yearbook_sandbox::{Batches, BoxError, RowWindow, TransformInput};
 use yearbook_scan::Reader;
 use yearbook_storage::StorageFailure;
-
-use super::output_table::{PRIMARY_KEY, SERIES};
-
-/// Key of schema metadata: unit of the smallest distance of two dates in a series.
-const AXIS: &str = "yearbook.axis";
 
 /// The rows of `plan`, as transforms are given them.
 pub(super) struct StoredRows {

@@ -108,7 +108,7 @@ struct RowsToEncode {
 }
 
 impl RowsToEncode {
-    fn of(scan: Result<Scan, StorageFailure>) -> Result<Self, RenderError> {
+    fn from_scan(scan: Result<Scan, StorageFailure>) -> Result<Self, RenderError> {
         let Scan { schema, counts, batches } = scan.map_err(RenderError::Read)?;
         let batches = batches.map(|batch| batch.map_err(BoxError::from)).boxed();
         Ok(Self { schema, counts, batches })
@@ -121,11 +121,12 @@ impl RenderJob {
         // On the heap: what finds the rows is over when the encoder begins.
         let (places, rows) = match &self.source {
             RowSource::Snapshot(plan) => {
-                (None, RowsToEncode::of(Box::pin(self.reader.scan(plan)).await))
+                (None, RowsToEncode::from_scan(Box::pin(self.reader.scan(plan)).await))
             }
-            RowSource::Changes(selection) => {
-                (None, RowsToEncode::of(Box::pin(self.reader.changes(&selection.plan)).await))
-            }
+            RowSource::Changes(selection) => (
+                None,
+                RowsToEncode::from_scan(Box::pin(self.reader.changes(&selection.plan)).await),
+            ),
             RowSource::Transformed(rows) => {
                 // The encoder's place too: nobody who holds some waits for more.
                 let places = self.encoder.admit(&self.holder, rows.chain.places()).await;

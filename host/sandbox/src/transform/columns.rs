@@ -9,20 +9,9 @@ use arrow::compute::and;
 use arrow::compute::kernels::cmp::{gt_eq, lt_eq};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
+use yearbook_domain::metadata_key::{ROLE, TYPE};
 use yearbook_domain::{ColumnRole, Date};
 
-/// Purpose of a column.
-pub(super) const ROLE: &str = "yearbook.role";
-/// `date` for text that is always a date.
-pub(super) const TYPE: &str = "yearbook.type";
-/// Unit of the values.
-pub(super) const UNIT: &str = "yearbook.unit";
-/// JSON array of the columns that are a table's key.
-pub(super) const PRIMARY_KEY: &str = "yearbook.primary_key";
-/// JSON array of the columns whose values tell series apart.
-pub(super) const SERIES: &str = "yearbook.series";
-/// Smallest distance of two dates in a series.
-pub(super) const AXIS: &str = "yearbook.axis";
 /// Value of [`TYPE`] for dates.
 pub(super) const DATE: &str = "date";
 
@@ -84,6 +73,8 @@ pub(super) fn whole_batch(
 
 #[cfg(test)]
 pub(super) mod tests {
+    use yearbook_domain::metadata_key::{AXIS, PRIMARY_KEY, SERIES, UNIT};
+
     use super::*;
 
     /// A table of dates, period codes, regions and values.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use yearbook_domain::ColumnRole;
+use yearbook_domain::metadata_key::{AXIS, PRIMARY_KEY, ROLE, SERIES, TYPE, UNIT};
 use yearbook_domain::name::is_snake_case;
 
-use super::columns::{AXIS, DATE, PRIMARY_KEY, ROLE, SERIES, TYPE, UNIT};
-use super::columns::{date_column, has_role, value_type};
+use super::columns::{DATE, date_column, has_role, value_type};
 use super::needs::{Needs, check_position, once};
 use crate::guest::bindings::transform::exports::yearbook::plugin::transform as guest;
 use crate::guest::parameters::quote;

@@ -10,7 +10,7 @@ use yearbook_domain::read_plan::MAX_SERIES;
 
 use super::{ComputedRows, RowShape, ShapeFailure, boxed, stream_held};
 use crate::StorageFailure;
-use crate::batches::content_bytes;
+use crate::batches::{content_bytes, cut_into_batches};
 use crate::order::{
     RowKeys, SERIES_BYTES, SelectionBudget, SelectionPermit, SeriesEncoder, SeriesNumbers,
 };
@@ -113,7 +113,8 @@ impl HeldRows {
             }
         }
         let held = self.choose(&choose)?;
-        Ok(stream_held(&held, self.room))
+        let batches: Vec<_> = cut_into_batches(&held).collect();
+        Ok(stream_held(batches, self.room))
     }
 
     /// Chooses rows of all that are here.

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use arrow::array::RecordBatch;
 use futures::{StreamExt, TryStreamExt, stream};
 
-use super::{ComputedRows, RowShape, ShapeFailure, boxed};
+use super::{ComputedRows, RowShape, ShapeFailure, boxed, stream_held};
 use crate::batches::content_bytes;
 use crate::order::SelectionBudget;
 use crate::row_counts::RowCounts;
@@ -53,12 +53,7 @@ pub(super) async fn cut(
         }
     }
     let counts = RowCounts::from_filter(count, next);
-    let held = stream::iter(held).map(move |batch| {
-        // They keep their room as long as the stream lives.
-        let _held = &room;
-        Ok(batch)
-    });
-    Ok((counts, held.boxed()))
+    Ok((counts, stream_held(held, room)))
 }
 
 /// Rows behind the first `left`.

@@ -1,0 +1,20 @@
+//! Keys of the metadata that fields and schemas of rows carry, as `wit` names them: what is read of
+//! them was written by another crate.
+
+/// Purpose of a column.
+pub const ROLE: &str = "yearbook.role";
+
+/// `date` for text that is always a date.
+pub const TYPE: &str = "yearbook.type";
+
+/// Unit of the values.
+pub const UNIT: &str = "yearbook.unit";
+
+/// JSON array of the columns that are a table's key.
+pub const PRIMARY_KEY: &str = "yearbook.primary_key";
+
+/// JSON array of the columns whose values tell series apart.
+pub const SERIES: &str = "yearbook.series";
+
+/// Unit of the smallest distance of two dates in a series.
+pub const AXIS: &str = "yearbook.axis";
