@@ -163,7 +163,7 @@ impl PluginEncoder {
         chosen: &[OptionValue],
     ) -> Result<(), GuestError> {
         let permit = self.admit(holder, 0).await?.take()?;
-        let options = self.description.complete(chosen);
+        let options = self.description.parameters.complete(chosen);
         let work = self.call_metrics(self.host.dump_target.clone());
         let encoder = Arc::clone(self);
         self.run_on_worker(holder, move || {

@@ -112,9 +112,9 @@ impl PluginGenerator {
         work: Arc<CallMetrics>,
         request: &GeneratorRequest,
     ) -> GenerateOutput {
-        let options = self.description.complete(&request.options);
+        let options = self.description.parameters.complete(&request.options);
         let lent: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
-        let plain = self.description.non_default(&request.options).next().is_none();
+        let plain = self.description.parameters.are_default(&request.options);
         let input = InputSize::new(request.columns(), 0, plain);
         let mut store = HostState::new_store(&self.host, work, input);
         let made = request::borrow(request, &lent, |request| {
@@ -138,7 +138,7 @@ impl PluginGenerator {
                 options,
                 &self.host.limits,
             );
-            dump.write_failure(GuestFunction::Generate, error, &log, state.work());
+            state.write_dump(dump, GuestFunction::Generate, error);
         }
         // The instance goes before its place in the pool is given back.
         drop(store);

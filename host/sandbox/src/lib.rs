@@ -78,7 +78,7 @@ pub use observe::{
     FailureReason, GuestFunction, GuestLogLine, InstanceProgress, LoadMetrics, PluginMetrics,
     PluginMetricsSnapshot, ReleaseName, ResourceUsage, ResponseOutcome,
 };
-pub use options::{OptionValue, PluginParameter};
+pub use options::{OptionValue, PluginParameter, PluginParameters};
 pub use plugin_head::PluginHead;
 pub use read::{FileColumn, FileReading, PluginReader, ReaderDescription, TrialTable};
 pub use release_policy::{ReleasePolicy, RequestFingerprint};

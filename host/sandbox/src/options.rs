@@ -1,6 +1,8 @@
 //! Options of plugins: the parameters that a plugin declares and the values that a client chooses.
 //! Values only: what a guest declares is checked elsewhere, and so is what a client may choose.
 
+use std::ops::Deref;
+
 use serde::{Deserialize, Serialize};
 use yearbook_domain::query::options::{OptionScalar, ParameterKind};
 
@@ -43,29 +45,56 @@ impl PluginParameter {
     }
 }
 
-/// Every declared parameter exactly once and in order: the chosen value or the default.
-pub(crate) fn complete(declared: &[PluginParameter], chosen: &[OptionValue]) -> Vec<OptionValue> {
-    let value = |parameter: &PluginParameter| {
-        let named = chosen.iter().rev().find(|option| option.name == parameter.name);
-        named.map_or_else(|| parameter.default.clone(), |option| option.value.clone())
-    };
-    declared
-        .iter()
-        .map(|parameter| OptionValue { name: parameter.name.clone(), value: value(parameter) })
-        .collect()
+/// The query parameters that a plugin declares, in its order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct PluginParameters(Vec<PluginParameter>);
+
+impl PluginParameters {
+    /// Every declared parameter exactly once and in order, as the guest is promised: the chosen
+    /// value or the default. A chosen option that is not declared is left out.
+    #[must_use]
+    pub fn complete(&self, chosen: &[OptionValue]) -> Vec<OptionValue> {
+        let value = |parameter: &PluginParameter| {
+            let named = chosen.iter().rev().find(|option| option.name == parameter.name);
+            named.map_or_else(|| parameter.default.clone(), |option| option.value.clone())
+        };
+        self.iter()
+            .map(|parameter| OptionValue { name: parameter.name.clone(), value: value(parameter) })
+            .collect()
+    }
+
+    /// Options of `chosen` that have another value than the default.
+    pub fn non_default<'a>(
+        &'a self,
+        chosen: &'a [OptionValue],
+    ) -> impl Iterator<Item = &'a OptionValue> {
+        let is_default = |option: &OptionValue| {
+            self.iter()
+                .any(|parameter| parameter.name == option.name && parameter.default == option.value)
+        };
+        chosen.iter().filter(move |option| !is_default(option))
+    }
+
+    /// Returns whether `chosen` has no other value than defaults.
+    #[must_use]
+    pub fn are_default(&self, chosen: &[OptionValue]) -> bool {
+        self.non_default(chosen).next().is_none()
+    }
 }
 
-/// Options of `chosen` that have another value than the default.
-pub(crate) fn non_default<'a>(
-    declared: &'a [PluginParameter],
-    chosen: &'a [OptionValue],
-) -> impl Iterator<Item = &'a OptionValue> {
-    let is_default = |option: &OptionValue| {
-        declared
-            .iter()
-            .any(|parameter| parameter.name == option.name && parameter.default == option.value)
-    };
-    chosen.iter().filter(move |option| !is_default(option))
+impl Deref for PluginParameters {
+    type Target = [PluginParameter];
+
+    fn deref(&self) -> &[PluginParameter] {
+        &self.0
+    }
+}
+
+impl FromIterator<PluginParameter> for PluginParameters {
+    fn from_iter<I: IntoIterator<Item = PluginParameter>>(declared: I) -> Self {
+        Self(declared.into_iter().collect())
+    }
 }
 
 pub(crate) fn parse_value(kind: ParameterKind, text: &str) -> Option<OptionScalar> {

@@ -123,7 +123,7 @@ impl PluginEncoder {
         let permit = self.try_acquire()?;
         let work = self.call_metrics(hand);
         let DumpMetadata { call, before, options, .. } = &dump.about;
-        let options = self.description().complete(options);
+        let options = self.description().parameters.complete(options);
         let mut instance =
             EncoderInstance::open(self, permit, Arc::clone(&work), &dump.schema, &options)?;
         let mut bytes = 0;

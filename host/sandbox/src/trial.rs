@@ -118,7 +118,7 @@ impl PluginEncoder {
         batches: &[RecordBatch],
         apart: bool,
     ) -> Result<TrialResponse, TrialError> {
-        let options = self.description().complete(chosen);
+        let options = self.description().parameters.complete(chosen);
         let work = self.call_metrics(self.host.dump_target.or_in_memory());
         let mut runner = TrialRunner {
             encoder: self,

@@ -99,7 +99,7 @@ impl DataRequest {
 /// A transform with the options that are not defaults, by name.
 fn applied(step: &TransformStep) -> AppliedTransform {
     let description = step.transform.description();
-    let options = description.non_default(&step.options);
+    let options = description.parameters.non_default(&step.options);
     let mut options: Vec<(String, OptionScalar)> =
         options.map(|option| (option.name.clone(), option.value.clone())).collect();
     options.sort_unstable_by(|one, other| one.0.cmp(&other.0));

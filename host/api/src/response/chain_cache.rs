@@ -52,7 +52,8 @@ fn key(steps: &[TransformStep], schema: &Schema, input: &ReadPlan) -> [u8; 32] {
     let mut metadata: Vec<_> = schema.metadata().iter().collect();
     metadata.sort_unstable();
     let step = |step: &TransformStep| {
-        (step.transform.digest().to_string(), step.transform.description().complete(&step.options))
+        let TransformStep { transform, options } = step;
+        (transform.digest().to_string(), transform.description().parameters.complete(options))
     };
     let steps: Vec<_> = steps.iter().map(step).collect();
     let (id, selection) = (&input.snapshot.id, selection_text(input));

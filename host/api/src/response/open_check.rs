@@ -32,7 +32,7 @@ pub(super) async fn check(
 ) -> Result<(), Error> {
     let (encoder, schema) = (&plan.encoder, plan.source.schema()?);
     let input = &plan.fingerprint.request;
-    let complete = encoder.description().complete(&plan.options);
+    let complete = encoder.description().parameters.complete(&plan.options);
     let key = cache_key(encoder.digest(), &schema, &complete);
     if let Some(failure) = app.bodies.failures.get(input) {
         return Err(encoder_failure(app, request, plan, failure));

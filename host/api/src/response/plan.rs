@@ -86,7 +86,7 @@ impl ResponsePlan {
             key_id: auth.caller.id().clone(),
             request: tag.as_str().to_owned(),
             datasets: vec![request.name.to_string()],
-            default_options: description.non_default(&options).next().is_none(),
+            default_options: description.parameters.are_default(&options),
         };
         let coding =
             ContentCoding::choose(&request.parts.headers).filter(|_| description.compressible);

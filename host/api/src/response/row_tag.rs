@@ -44,7 +44,7 @@ pub(super) fn of_rows(
     for step in transforms {
         hash.number(CHAIN_VERSION);
         hash.text(step.transform.digest().as_str());
-        hash.options(&step.transform.description().complete(&step.options));
+        hash.options(&step.transform.description().parameters.complete(&step.options));
     }
     hash.encoder(description, digest, chosen);
     EntityTag::from_hash(hash.0.finalize().as_slice())
@@ -132,7 +132,7 @@ impl FieldHasher {
     ) {
         self.number(u64::from(BATCHING_VERSION));
         self.text(digest.as_str());
-        self.options(&description.complete(chosen));
+        self.options(&description.parameters.complete(chosen));
     }
 
     fn options(&mut self, options: &[OptionValue]) {
@@ -165,6 +165,7 @@ mod tests {
     use yearbook_domain::{DatasetName, Namespace};
 
     use super::*;
+    use yearbook_sandbox::PluginParameters;
 
     /// The tag of changes in which `value` stands at `pointer`.
     fn changes_tag(pointer: &str, value: Value) -> EntityTag {
@@ -209,7 +210,7 @@ mod tests {
             part_rows: None,
             dictionaries: false,
             compressible: true,
-            parameters: Vec::new(),
+            parameters: PluginParameters::default(),
             docs: String::new(),
         };
         of_changes(&changes, &description, &plan["digest"].as_str().unwrap().parse().unwrap(), &[])

@@ -13,20 +13,21 @@ use crate::request::options::ENVELOPE;
 pub(crate) fn rows_too_large(request: &DataRequest, chosen: &[OptionValue]) -> Error {
     let description = request.encoder.description();
     let format = &description.format;
-    option_problems(format, description.non_default(chosen), &request.pairs).unwrap_or_else(|| {
-        let mut ways = Vec::new();
-        if request.selection.limit != 1 {
-            ways.push("ask for fewer rows with limit".to_owned());
-        }
-        if request.accepts_columns() {
-            ways.push("name fewer columns with columns".to_owned());
-        }
-        let others = request.other_formats();
-        if !others.is_empty() {
-            ways.push(format!("use another format ({})", others.join(", ")));
-        }
-        Refusal::ResponseTooLarge { plugin: format.clone(), ways }.into()
-    })
+    option_problems(format, description.parameters.non_default(chosen), &request.pairs)
+        .unwrap_or_else(|| {
+            let mut ways = Vec::new();
+            if request.selection.limit != 1 {
+                ways.push("ask for fewer rows with limit".to_owned());
+            }
+            if request.accepts_columns() {
+                ways.push("name fewer columns with columns".to_owned());
+            }
+            let others = request.other_formats();
+            if !others.is_empty() {
+                ways.push(format!("use another format ({})", others.join(", ")));
+            }
+            Refusal::ResponseTooLarge { plugin: format.clone(), ways }.into()
+        })
 }
 
 /// Returns the refusal of an integration's files for so many datasets.

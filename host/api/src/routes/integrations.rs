@@ -124,7 +124,7 @@ async fn generate(
             let description = request.generator.description();
             too_large::files_too_large(
                 &description.tool,
-                description.non_default(&request.options),
+                description.parameters.non_default(&request.options),
                 &request.pairs,
                 request.datasets.len(),
             )
@@ -142,9 +142,8 @@ async fn generate(
                     default_options: request
                         .generator
                         .description()
-                        .non_default(&request.options)
-                        .next()
-                        .is_none(),
+                        .parameters
+                        .are_default(&request.options),
                 };
                 app.core.releases.record_failure(
                     request.generator.digest(),

@@ -14,7 +14,7 @@ use crate::guest::parameters::{
     SEPARATOR_BYTES, SHORT_TEXT_BYTES, check_docs, check_media_type, check_parameters,
     check_plugin_name, check_word, quote,
 };
-use crate::options::{OptionValue, PluginParameter, complete, non_default};
+use crate::options::PluginParameters;
 use crate::plugin_head::PluginHead;
 use crate::plugin_world::PluginWorld;
 
@@ -41,27 +41,12 @@ pub struct EncoderDescription {
     /// Set where general compression makes the output much smaller.
     pub compressible: bool,
     /// Query parameters `<format>.<name>`.
-    pub parameters: Vec<PluginParameter>,
+    pub parameters: PluginParameters,
     /// A paragraph for people.
     pub docs: String,
 }
 
 impl EncoderDescription {
-    /// Every declared parameter exactly once and in order, as the guest is promised: the chosen
-    /// value or the default. A chosen option that is not declared is left out.
-    #[must_use]
-    pub fn complete(&self, chosen: &[OptionValue]) -> Vec<OptionValue> {
-        complete(&self.parameters, chosen)
-    }
-
-    /// Options of `chosen` that have another value than the default.
-    pub fn non_default<'a>(
-        &'a self,
-        chosen: &'a [OptionValue],
-    ) -> impl Iterator<Item = &'a OptionValue> {
-        non_default(&self.parameters, chosen)
-    }
-
     /// Media type without parameters, such as `text/csv`.
     #[must_use]
     pub fn essence(&self) -> &str {
@@ -160,8 +145,8 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::OptionScalar;
     use crate::guest::bindings::yearbook::plugin::types as wire;
+    use crate::{OptionScalar, OptionValue};
 
     fn good() -> guest::Description {
         guest::Description {
@@ -188,14 +173,14 @@ mod tests {
     fn a_good_description_passes_and_options_are_completed() {
         let description = EncoderDescription::check(good()).unwrap();
         assert_eq!(
-            description.complete(&[]),
+            description.parameters.complete(&[]),
             [OptionValue { name: "delimiter".into(), value: OptionScalar::Text(",".into()) }]
         );
         let chosen = [
             OptionValue { name: "delimiter".into(), value: OptionScalar::Text(";".into()) },
             OptionValue { name: "other".into(), value: OptionScalar::Integer(1) },
         ];
-        assert_eq!(description.complete(&chosen), chosen[..1]);
+        assert_eq!(description.parameters.complete(&chosen), chosen[..1]);
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl PluginEncoder {
         batches: Batches,
     ) -> Result<FirstBytes, GuestError> {
         self.check_turns()?;
-        let options = Arc::<[OptionValue]>::from(self.description.complete(chosen));
+        let options = Arc::<[OptionValue]>::from(self.description.parameters.complete(chosen));
         let mut parts = BatchCoalescer::new(batches, &self.description);
         // Whether there is a second part tells whether the response is done after the first: most
         // are, and then one trip to a worker makes all of it.

@@ -18,7 +18,7 @@ use crate::guest::{HostState, InputSize, WireConverter, WireSchema};
 use crate::guest_error::GuestError;
 use crate::limits::Limits;
 use crate::observe::{CallMetrics, FailureDump, GuestFunction, GuestLogLine, ResourceUsage};
-use crate::options::{OptionValue, non_default};
+use crate::options::OptionValue;
 use crate::trap::Trap;
 
 /// Bytes that any call may return whatever its input: a header, a footer, a page held back.
@@ -65,7 +65,7 @@ impl EncoderInstance {
             .dump_target()
             .is_enabled()
             .then(|| Box::new(FailureDump::for_response(work.release(), schema, options, limits)));
-        let plain = non_default(&encoder.description.parameters, options).next().is_none();
+        let plain = encoder.description.parameters.are_default(options);
         let input = InputSize::new(schema.fields().len(), flattened.name_bytes(), plain);
         let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
         let mut store = HostState::new_store(&encoder.host, work, input);
@@ -89,7 +89,9 @@ impl EncoderInstance {
         let (guest, encoding, views) = match opened {
             Ok(opened) => opened,
             Err(error) => {
-                write_dump(kept, GuestFunction::Open, &error, &store);
+                if let Some(dump) = kept {
+                    store.data().write_dump(*dump, GuestFunction::Open, &error);
+                }
                 return Err(error);
             }
         };
@@ -247,11 +249,10 @@ impl EncoderInstance {
 
     /// Writes a failure dump, where dumps are enabled.
     fn failed(&mut self, call: GuestFunction, allowance: usize, error: GuestError) -> GuestError {
-        let mut dump = self.dump.take();
-        if let Some(dump) = &mut dump {
+        if let Some(mut dump) = self.dump.take() {
             dump.about.before.allowance = allowance;
+            self.store.data().write_dump(*dump, call, &error);
         }
-        write_dump(dump, call, &error, &self.store);
         error
     }
 
@@ -273,17 +274,6 @@ impl EncoderInstance {
         }
         self.allowance = self.allowance.saturating_sub(returned);
         Ok(output)
-    }
-}
-
-fn write_dump(
-    dump: Option<Box<FailureDump>>,
-    call: GuestFunction,
-    error: &GuestError,
-    store: &Store<HostState>,
-) {
-    if let Some(dump) = dump {
-        dump.write_failure(call, error, store.data().guest_log(), store.data().work());
     }
 }
 

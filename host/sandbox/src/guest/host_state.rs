@@ -11,8 +11,9 @@ use super::bindings::yearbook::plugin::{log, types};
 use super::{GuestHost, InputSize};
 use crate::admission::MemoryBudget;
 use crate::engine::guest_clock::{EPOCH, GuestClock};
+use crate::guest_error::GuestError;
 use crate::limits::Limits;
-use crate::observe::{CallMetrics, GuestLogLine, ResourceUsage};
+use crate::observe::{CallMetrics, FailureDump, GuestFunction, GuestLogLine, ResourceUsage};
 use crate::sanitize::{escape_log_line, sanitize_sentence};
 use crate::trap::Trap;
 
@@ -144,6 +145,11 @@ impl HostState {
     /// Lines that the instance has logged; none where dumps are disabled.
     pub(crate) fn guest_log(&self) -> &[GuestLogLine] {
         &self.heard
+    }
+
+    /// Leaves `dump` behind, if the plugin has part in the failure.
+    pub(crate) fn write_dump(&self, dump: FailureDump, call: GuestFunction, error: &GuestError) {
+        dump.write_failure(call, error, self.guest_log(), self.work());
     }
 
     /// Usage of the instance so far.

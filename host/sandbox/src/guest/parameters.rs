@@ -4,7 +4,7 @@
 
 use super::bindings::yearbook::plugin::types as wire;
 use crate::limits::NAME_BYTES;
-use crate::options::{OptionValue, PluginParameter, parse_value};
+use crate::options::{OptionValue, PluginParameter, PluginParameters, parse_value};
 use crate::sanitize::is_hidden;
 use crate::{OptionScalar, ParameterKind};
 
@@ -20,11 +20,12 @@ pub(crate) const SEPARATOR_BYTES: usize = 64;
 pub(crate) const PARAMETERS: usize = 32;
 
 /// Parameters of any kind of plugin, checked.
-pub(crate) fn check_parameters(raw: Vec<wire::Parameter>) -> Result<Vec<PluginParameter>, String> {
+pub(crate) fn check_parameters(raw: Vec<wire::Parameter>) -> Result<PluginParameters, String> {
     if raw.len() > PARAMETERS {
         return Err(format!("{} parameters; at most {PARAMETERS} are taken", raw.len()));
     }
-    let parameters = raw.into_iter().map(check_parameter).collect::<Result<Vec<_>, _>>()?;
+    let parameters =
+        raw.into_iter().map(check_parameter).collect::<Result<PluginParameters, _>>()?;
     for (index, parameter) in parameters.iter().enumerate() {
         if parameters.iter().take(index).any(|other| other.name == parameter.name) {
             return Err(format!("parameter {:?} is declared twice", parameter.name));

@@ -72,6 +72,6 @@ impl ReadingRecord {
             let schema = Arc::clone(&self.dump.schema);
             self.dump.batch = RecordBatch::try_new(schema, vec![Arc::new(chunks)]).ok();
         }
-        self.dump.write_failure(call, error, state.guest_log(), state.work());
+        state.write_dump(self.dump, call, error);
     }
 }

@@ -10,7 +10,7 @@ use crate::guest::HostState;
 use crate::guest::bindings::reader::ReaderPluginPre;
 use crate::guest::bindings::reader::exports::yearbook::plugin::reader as guest;
 use crate::guest::parameters::{check_docs, check_name, check_parameters, check_title, check_word};
-use crate::options::{OptionValue, PluginParameter, complete, non_default};
+use crate::options::PluginParameters;
 use crate::plugin_head::PluginHead;
 use crate::plugin_world::PluginWorld;
 
@@ -27,25 +27,12 @@ pub struct ReaderDescription {
     /// The format's name as its makers write it.
     pub title: String,
     /// Options under `yearbook.reader_options`.
-    pub parameters: Vec<PluginParameter>,
+    pub parameters: PluginParameters,
     /// A small file of the format.
     #[serde(skip)]
     pub example: Vec<u8>,
     /// A paragraph for people.
     pub docs: String,
-}
-
-impl ReaderDescription {
-    /// Every declared parameter exactly once and in order: the chosen value or the default.
-    #[must_use]
-    pub fn complete(&self, chosen: &[OptionValue]) -> Vec<OptionValue> {
-        complete(&self.parameters, chosen)
-    }
-
-    /// Returns whether `chosen` has another value than a default.
-    pub(crate) fn is_plain(&self, chosen: &[OptionValue]) -> bool {
-        non_default(&self.parameters, chosen).next().is_none()
-    }
 }
 
 impl PluginWorld for ReaderDescription {

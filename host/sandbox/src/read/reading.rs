@@ -55,12 +55,12 @@ impl FileReading {
         let permit = reader.try_acquire()?;
         let limits = reader.host.limits;
         let work = reader.call_metrics(dump_target);
-        let options = reader.description.complete(options);
+        let options = reader.description.parameters.complete(options);
         let record = work
             .dump_target()
             .is_enabled()
             .then(|| ReadingRecord::new(work.release(), requested, &options, &limits));
-        let plain = reader.description.is_plain(&options);
+        let plain = reader.description.parameters.are_default(&options);
         let name_bytes = requested.iter().map(|column| column.name.len()).sum();
         let input = InputSize::new(requested.len(), name_bytes, plain);
         let requests: Vec<guest::ColumnRequest<'_>> = requested.iter().map(wire_request).collect();

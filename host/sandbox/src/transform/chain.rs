@@ -216,7 +216,7 @@ impl Planner {
     /// Asks a transform what it needs and what it makes, in one instance.
     async fn add(&mut self, step: TransformStep) -> Result<(), GuestError> {
         let TransformStep { transform, options } = step;
-        let options: Arc<[_]> = transform.description.complete(&options).into();
+        let options: Arc<[_]> = transform.description.parameters.complete(&options).into();
         let schema = Arc::clone(&self.schema);
         transform.check_turns()?;
         let mut places = transform.admit_places(&self.holder, 1).await?;

@@ -12,7 +12,7 @@ use crate::guest::bindings::transform::exports::yearbook::plugin::transform as g
 use crate::guest::parameters::{
     check_docs, check_parameters, check_plugin_name, check_title, check_word,
 };
-use crate::options::{OptionValue, PluginParameter, complete, non_default};
+use crate::options::PluginParameters;
 use crate::plugin_head::PluginHead;
 use crate::plugin_world::PluginWorld;
 
@@ -28,25 +28,9 @@ pub struct TransformDescription {
     /// Set where the result of a batch depends on it and on primed rows alone.
     pub independent: bool,
     /// Query parameters `NAME.option`.
-    pub parameters: Vec<PluginParameter>,
+    pub parameters: PluginParameters,
     /// A paragraph for people.
     pub docs: String,
-}
-
-impl TransformDescription {
-    /// Every declared parameter exactly once and in order: the chosen value or the default.
-    #[must_use]
-    pub fn complete(&self, chosen: &[OptionValue]) -> Vec<OptionValue> {
-        complete(&self.parameters, chosen)
-    }
-
-    /// Options of `chosen` that have another value than the default.
-    pub fn non_default<'a>(
-        &'a self,
-        chosen: &'a [OptionValue],
-    ) -> impl Iterator<Item = &'a OptionValue> {
-        non_default(&self.parameters, chosen)
-    }
 }
 
 impl PluginWorld for TransformDescription {

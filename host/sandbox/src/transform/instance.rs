@@ -59,7 +59,7 @@ impl TransformInstance {
         let dump = work.dump_target().is_enabled().then(|| {
             Box::new(FailureDump::for_response(work.release(), schema, options, &host.limits))
         });
-        let plain = transform.description.non_default(options).next().is_none();
+        let plain = transform.description.parameters.are_default(options);
         let names = schema.fields().iter().map(|field| field.name().len()).sum();
         let input = InputSize::new(schema.fields().len(), names, plain);
         let mut store = HostState::new_store(host, work, input);
@@ -68,7 +68,9 @@ impl TransformInstance {
             Ok(guest) => Ok(Self { store, guest, transforming: None, dump, _permit: permit }),
             Err(trap) => {
                 let error = store.data().stopped(trap);
-                write_dump(dump, GuestFunction::Open, &error, &store);
+                if let Some(dump) = dump {
+                    store.data().write_dump(*dump, GuestFunction::Open, &error);
+                }
                 Err(error)
             }
         }
@@ -181,7 +183,9 @@ impl TransformInstance {
 
     /// Writes a failure dump, where failures are kept.
     pub(super) fn failed(&mut self, call: GuestFunction, error: GuestError) -> GuestError {
-        write_dump(self.dump.take(), call, &error, &self.store);
+        if let Some(dump) = self.dump.take() {
+            self.store.data().write_dump(*dump, call, &error);
+        }
         error
     }
 
@@ -242,15 +246,4 @@ impl CrossingRows {
 
 fn lend(table: &CodeTable) -> Vec<Code<'_>> {
     table.values().iter().map(|value| Code { value, label: None }).collect()
-}
-
-fn write_dump(
-    dump: Option<Box<FailureDump>>,
-    call: GuestFunction,
-    error: &GuestError,
-    store: &Store<HostState>,
-) {
-    if let Some(dump) = dump {
-        dump.write_failure(call, error, store.data().guest_log(), store.data().work());
-    }
 }

@@ -106,7 +106,7 @@ impl Trial {
         let in_plan = |error| (GuestCall::Plan, error);
         let place = Arc::new(transform.try_acquire().map_err(in_plan)?);
         let work = transform.call_metrics(dumps);
-        let options = transform.description.complete(chosen);
+        let options = transform.description.parameters.complete(chosen);
         let (own, counted) = (Arc::clone(&place), Arc::clone(&work));
         let mut instance =
             TransformInstance::new(transform, own, counted, schema, &options).map_err(in_plan)?;
