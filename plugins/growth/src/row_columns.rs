@@ -3,7 +3,7 @@
 use yearbook_sdk::Column;
 use yearbook_sdk::calendar::{PeriodCode, PeriodCodeForm};
 use yearbook_sdk::transform::InputRows;
-use yearbook_series::{Number, read_i32, read_number};
+use yearbook_series::{Number, read_number};
 
 use crate::settings::{Reference, Settings};
 
@@ -89,6 +89,6 @@ impl RowColumns<'_> {
     }
 
     fn day(&self, row: usize) -> Option<i32> {
-        self.days.as_ref().and_then(|days| read_i32(days, row))
+        self.days.as_ref().and_then(|days| days.days(row))
     }
 }

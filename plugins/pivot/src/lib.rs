@@ -15,7 +15,6 @@ use yearbook_sdk::transform::{
     TransformError, TransformOutput,
 };
 use yearbook_sdk::{Kind, Options, Parameter, Schema, Transform};
-use yearbook_series::read_i32;
 
 use cells::{Cells, PivotRow, Value};
 use settings::Settings;
@@ -138,13 +137,12 @@ impl Transform for Pivot {
         let dates = self.settings.date.map(|_| rows.column(2));
         let periods = self.settings.period.map(|_| rows.column(2 + usize::from(dates.is_some())));
         for row in 0..rows.rows() {
-            let Some(code) = read_i32(&codes, row).and_then(|code| usize::try_from(code).ok())
-            else {
+            let Some(code) = codes.code(row) else {
                 let sentence = "a row has no value that could become a column; leave such rows out \
                                 by a condition on the column of `pivot.column`";
                 return Err(TransformError::UnsupportedRows(sentence.to_owned()));
             };
-            let date = dates.as_ref().and_then(|dates| read_i32(dates, row));
+            let date = dates.as_ref().and_then(|dates| dates.days(row));
             if date != self.date {
                 if date < self.date {
                     let sentence = "the rows do not ascend by date, so no date is known to be \

@@ -41,7 +41,7 @@ impl Settings {
                 return Err(TransformError::invalid_option("value", sentence));
             }
         };
-        let TimeAxis { date, period, .. } = TimeAxis::of(schema);
+        let TimeAxis { date, period, .. } = TimeAxis::from_schema(schema);
         let is_time = |at: usize| date == Some(at) || period == Some(at);
         let is_other = |at: &usize| {
             let is_value = schema.fields[*at].role() == Some(Role::Value);

@@ -11,7 +11,7 @@ use yearbook_sdk::transform::{
     TransformError, TransformOutput,
 };
 use yearbook_sdk::{Column, DataType, Kind, Options, Parameter, Schema, Transform};
-use yearbook_series::{SeriesMap, SummaryKind, TimeAxis, make_number, read_i32, read_number};
+use yearbook_series::{SeriesMap, SummaryKind, TimeAxis, make_number, read_number};
 
 use bucket::{Bucket, Time, parts_of};
 use settings::Settings;
@@ -199,7 +199,7 @@ impl Settings {
     fn moment(&self, time: &Column<'_>, row: usize) -> Result<Moment, TransformError> {
         let refuse = |sentence: String| Err(TransformError::UnsupportedRows(sentence));
         if self.axis.period.is_none() {
-            let Some(day) = read_i32(time, row) else {
+            let Some(day) = time.days(row) else {
                 return refuse("a row has no date".to_owned());
             };
             // A week ends on any day: its rows are told apart by their days.

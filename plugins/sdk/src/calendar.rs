@@ -177,24 +177,27 @@ pub struct CalendarSpan {
 /// ```
 #[must_use]
 pub fn parse_date(text: &str) -> Option<i32> {
-    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = *text.as_bytes() else { return None };
+    day_number(text.as_bytes()).and_then(in_range)
+}
+
+/// The same of the years 0 to 9999.
+pub(crate) fn day_number(text: &[u8]) -> Option<i64> {
+    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = *text else { return None };
     let date = CivilDate {
         year: digits(&[y1, y2, y3, y4])?,
         month: digits(&[m1, m2])?,
         day: digits(&[d1, d2])?,
     };
     let days = date.days();
-    if CivilDate::from_days(days) == date { in_range(days) } else { None }
+    (CivilDate::from_days(days) == date).then_some(days)
 }
 
-/// A number of nothing but digits.
-fn digits(text: &[u8]) -> Option<i64> {
-    text.iter().try_fold(0, |number, digit| {
-        digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0'))
-    })
+/// A number of at most nine digits.
+pub(crate) fn digits(text: &[u8]) -> Option<i64> {
+    let good = !text.is_empty() && text.len() <= 9 && text.iter().all(u8::is_ascii_digit);
+    good.then(|| text.iter().fold(0, |value, digit| value * 10 + i64::from(digit - b'0')))
 }
 
-/// Days of the years 1 to 9999.
 fn in_range(days: i64) -> Option<i32> {
     const FIRST: i64 = CivilDate { year: 1, month: 1, day: 1 }.days();
     const LAST: i64 = CivilDate { year: 9999, month: 12, day: 31 }.days();

@@ -76,6 +76,26 @@ pub enum Kind {
     Boolean,
 }
 
+impl Kind {
+    /// Reads a value as a declaration writes it. `None` for text that is none of this kind.
+    ///
+    /// ```
+    /// use yearbook_sdk::{Kind, Value};
+    ///
+    /// assert_eq!(Kind::Integer.parse("12"), Some(Value::Integer(12)));
+    /// assert_eq!(Kind::Boolean.parse("yes"), None);
+    /// ```
+    #[must_use]
+    pub fn parse(self, text: &str) -> Option<Value> {
+        match self {
+            Self::Text => Some(Value::Text(text.to_owned())),
+            Self::Integer => text.parse().ok().map(Value::Integer),
+            Self::Number => text.parse().ok().map(Value::Number),
+            Self::Boolean => text.parse().ok().map(Value::Boolean),
+        }
+    }
+}
+
 /// A query parameter that the plugin takes; clients write `<plugin>.<name>=<value>`. The host
 /// checks kind and allowed values before the plugin hears of it.
 ///

@@ -20,7 +20,7 @@ pub use table::Table;
 use encoding::Instance;
 
 use crate::batch::Decoder;
-use crate::{Batch, Encoder, Error, Kind, Options, Schema, Value};
+use crate::{Batch, Encoder, Error, Options, Schema, Value};
 
 /// The batches of a table, for trying parts of a plugin. `dictionaries`: whether few-valued text
 /// stays dictionary-encoded.
@@ -116,13 +116,7 @@ fn complete(declared: &[crate::Parameter], options: &[(&str, Value)]) -> Options
             return value.clone();
         }
         let default = parameter.default;
-        let parsed = match parameter.kind {
-            Kind::Text => Some(Value::Text(default.to_owned())),
-            Kind::Integer => default.parse().ok().map(Value::Integer),
-            Kind::Number => default.parse().ok().map(Value::Number),
-            Kind::Boolean => default.parse().ok().map(Value::Boolean),
-        };
-        parsed.unwrap_or_else(|| {
+        parameter.kind.parse(default).unwrap_or_else(|| {
             panic!("the default `{default}` of `{}` is not of its kind", parameter.name)
         })
     };

@@ -20,7 +20,7 @@ pub struct TimeAxis {
 impl TimeAxis {
     /// Returns those of a table: as the host says it, or the dimension and key columns.
     #[must_use]
-    pub fn of(schema: &Schema) -> Self {
+    pub fn from_schema(schema: &Schema) -> Self {
         let is_series = |field: &Field| matches!(field.role(), Some(Role::Dimension | Role::Key));
         let all = || schema.fields.iter().enumerate();
         let series: Vec<usize> = match schema.metadata("yearbook.series") {

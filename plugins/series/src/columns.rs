@@ -52,17 +52,6 @@ pub fn make_number(made: &mut MadeRows, at: usize, made_type: MadeType, value: O
     }
 }
 
-/// Returns the days or the position of a row, in a column that crosses as days or coded; `None` for
-/// null.
-#[must_use]
-#[inline]
-pub fn read_i32(column: &Column<'_>, row: usize) -> Option<i32> {
-    match &column.values {
-        Values::Int32(values) if column.is_valid(row) => Some(values[row]),
-        _ => None,
-    }
-}
-
 /// Returns whether a column holds integers or numbers.
 #[must_use]
 pub fn is_numeric(field: &Field) -> bool {

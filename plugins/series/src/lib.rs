@@ -9,8 +9,8 @@ pub mod testing;
 
 pub use axis::TimeAxis;
 pub use columns::{
-    Number, is_numeric, listed_columns, make_number, numeric_columns, position, read_i32,
-    read_number, value_columns,
+    Number, is_numeric, listed_columns, make_number, numeric_columns, position, read_number,
+    value_columns,
 };
 pub use series_map::{Series, SeriesMap};
 pub use summary::{Summary, SummaryKind};

@@ -2,7 +2,7 @@
 
 use yearbook_sdk::testing::{Table, transforming};
 use yearbook_sdk::transform::TransformError;
-use yearbook_sdk::{Kind, Options, Transform, Value};
+use yearbook_sdk::{Options, Transform, Value};
 
 /// Returns a table with these columns and rows, blanks between values, `-` for null.
 ///
@@ -58,19 +58,10 @@ pub fn options<T: Transform>(given: &[(&str, &str)]) -> Options {
         let text = named.map_or(parameter.default, |(_, text)| *text);
         let known = parameter.allowed.is_empty() || parameter.allowed.contains(&text);
         assert!(known, "{} cannot be {text}", parameter.name);
-        parse_value(parameter.kind, text)
+        let value = parameter.kind.parse(text);
+        value.unwrap_or_else(|| panic!("{} cannot be {text}", parameter.name))
     };
     Options(parameters.iter().map(|option| (option.name.to_owned(), value(option))).collect())
-}
-
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-fn parse_value(kind: Kind, text: &str) -> Value {
-    match kind {
-        Kind::Text => Value::Text(text.to_owned()),
-        Kind::Integer => Value::Integer(text.parse().unwrap()),
-        Kind::Number => Value::Number(text.parse().unwrap()),
-        Kind::Boolean => Value::Boolean(text.parse().unwrap()),
-    }
 }
 
 /// Transforms a table, and returns a line of names and a line for each row, as [`table`] takes

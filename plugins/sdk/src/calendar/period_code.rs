@@ -97,12 +97,12 @@ impl PeriodCode {
     /// ```
     /// use yearbook_sdk::calendar::{CalendarUnit, PeriodCode};
     ///
-    /// let month = PeriodCode::of(CalendarUnit::Month, 31).unwrap();
+    /// let month = PeriodCode::containing(CalendarUnit::Month, 31).unwrap();
     /// assert_eq!(month.to_string(), "1970-02");
-    /// assert_eq!(PeriodCode::of(CalendarUnit::Week, 31), None);
+    /// assert_eq!(PeriodCode::containing(CalendarUnit::Week, 31), None);
     /// ```
     #[must_use]
-    pub fn of(unit: CalendarUnit, days: i32) -> Option<Self> {
+    pub fn containing(unit: CalendarUnit, days: i32) -> Option<Self> {
         let form = match unit {
             CalendarUnit::Year => PeriodCodeForm::Year,
             CalendarUnit::Quarter => PeriodCodeForm::Quarter,

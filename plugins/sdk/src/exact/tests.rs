@@ -1,3 +1,5 @@
+//! Sums against arithmetic of whole numbers.
+
 #![expect(clippy::cast_possible_truncation, reason = "random numbers are cut")]
 
 use super::*;

@@ -7,6 +7,7 @@ mod notation;
 use std::fmt;
 
 use self::notation::{civil, parse};
+use crate::calendar::PeriodCode;
 
 /// A period of time: its first and last day, and what it is called here.
 ///
@@ -22,17 +23,7 @@ pub struct TimePeriod {
     /// Days since 1970-01-01, the last one included; `None` for a financial year, which begins
     /// another day in each country.
     days: Option<(i64, i64)>,
-    form: PeriodForm,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PeriodForm {
-    Year(i64),
-    Quarter(i64, i64),
-    Month(i64, i64),
-    /// A financial year by the year that it begins in.
-    FinancialYear(i64),
-    Other,
+    code: Option<PeriodCode>,
 }
 
 /// Text that is no period, or a period that has no such form.
@@ -145,13 +136,7 @@ impl TimePeriod {
     /// # Errors
     /// [`PeriodError::NoCode`].
     pub fn code(&self) -> Result<String, PeriodError> {
-        match self.form {
-            PeriodForm::Year(year) => Ok(format!("{year:04}")),
-            PeriodForm::Quarter(year, quarter) => Ok(format!("{year:04}-Q{quarter}")),
-            PeriodForm::Month(year, month) => Ok(format!("{year:04}-{month:02}")),
-            PeriodForm::FinancialYear(year) => Ok(format!("{year:04}/{:02}", (year + 1) % 100)),
-            PeriodForm::Other => Err(PeriodError::NoCode),
-        }
+        self.code.map(|code| code.to_string()).ok_or(PeriodError::NoCode)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{DataType, Schema, View};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Columns that cross, each at most once: [`super::InputRows::column`] has them in this order.
-    /// What is only passed on need not cross.
+    /// Columns that are only passed on need not cross.
     pub columns: Vec<Need>,
     /// Columns by whose values the host numbers the rows: [`super::InputRows::groups`] has these
     /// numbers. No columns: all rows are one group. `None`: rows have no groups.

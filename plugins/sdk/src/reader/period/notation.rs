@@ -1,23 +1,27 @@
 //! Notations of periods: what each form of text means in days. Arithmetic on the calendar is that
 //! of text formats.
 
-use super::{PeriodForm, TimePeriod};
+use super::TimePeriod;
+use crate::calendar::{PeriodCode, PeriodCodeForm, day_number, digits};
 use crate::text::CivilDate;
 
 pub(super) fn parse(text: &[u8]) -> Option<TimePeriod> {
     let (year, rest) = (digits(text.get(..4)?)?, text.get(4..)?);
     match rest {
-        [] => months(year, 1, 12, PeriodForm::Year(year)),
+        [] => months(year, 1, 12, year_code(year)),
         [b'/', tail @ ..] if tail.len() == 2 || tail.len() == 4 => {
             let next = digits(tail)?;
             let follows = if tail.len() == 2 { (year + 1) % 100 == next } else { year + 1 == next };
-            follows.then_some(TimePeriod { days: None, form: PeriodForm::FinancialYear(year) })
+            follows.then_some(TimePeriod {
+                days: None,
+                code: code(PeriodCodeForm::FinancialYear, year),
+            })
         }
         [b'-', b'0'..=b'9', ..] => parse_calendar(year, text),
         // A day of Statistics Denmark: `2024M02D29`.
         [b'M', m1, m2, b'D', d1, d2] => {
             let day = day_number(&[&text[..4], b"-", &[*m1, *m2], b"-", &[*d1, *d2]].concat())?;
-            Some(TimePeriod { days: Some((day, day)), form: PeriodForm::Other })
+            Some(TimePeriod { days: Some((day, day)), code: None })
         }
         [b'-', kind, number @ ..] | [kind, number @ ..] => parse_coded(year, *kind, number),
     }
@@ -27,7 +31,7 @@ pub(super) fn parse(text: &[u8]) -> Option<TimePeriod> {
 fn parse_calendar(year: i64, text: &[u8]) -> Option<TimePeriod> {
     let month = digits(text.get(5..7)?)?;
     let Some(rest) = text.get(7..).filter(|rest| !rest.is_empty()) else {
-        return months(year, month, 1, PeriodForm::Month(year, month));
+        return months(year, month, 1, month_code(year, month));
     };
     let day = day_number(text.get(..10)?)?;
     let range = match rest.get(3..)? {
@@ -42,7 +46,7 @@ fn parse_calendar(year: i64, text: &[u8]) -> Option<TimePeriod> {
         [b'/', end @ ..] => (day, range_end(day, end)?),
         _ => return None,
     };
-    Some(TimePeriod { days: Some(range), form: form_of(range) })
+    Some(TimePeriod { days: Some(range), code: code_of(range) })
 }
 
 /// The last day of a range that begins at `first`: a duration, or the day itself.
@@ -69,14 +73,14 @@ fn range_end(first: i64, end: &[u8]) -> Option<i64> {
 }
 
 /// The name of a range that is just a year, a quarter or a month.
-fn form_of((first, last): (i64, i64)) -> PeriodForm {
+fn code_of((first, last): (i64, i64)) -> Option<PeriodCode> {
     let (year, month, day) = civil(first);
     let ends_after = |months| day == 1 && add_months(first, months) == Some(last + 1);
     match month {
-        1 if ends_after(12) => PeriodForm::Year(year),
-        1 | 4 | 7 | 10 if ends_after(3) => PeriodForm::Quarter(year, (month + 2) / 3),
-        _ if ends_after(1) => PeriodForm::Month(year, month),
-        _ => PeriodForm::Other,
+        1 if ends_after(12) => year_code(year),
+        1 | 4 | 7 | 10 if ends_after(3) => quarter_code(year, (month + 2) / 3),
+        _ if ends_after(1) => month_code(year, month),
+        _ => None,
     }
 }
 
@@ -85,58 +89,50 @@ fn parse_coded(year: i64, kind: u8, number: &[u8]) -> Option<TimePeriod> {
     let number = digits(number).filter(|_| number.len() <= 3)?;
     let within = |most: i64| (1..=most).contains(&number).then_some(());
     match kind {
-        b'A' => (number <= 1).then(|| months(year, 1, 12, PeriodForm::Year(year)))?,
+        b'A' => (number <= 1).then(|| months(year, 1, 12, year_code(year)))?,
         b'S' | b'H' => {
             within(2)?;
-            months(year, 6 * number - 5, 6, PeriodForm::Other)
+            months(year, 6 * number - 5, 6, None)
         }
         b'T' => {
             within(3)?;
-            months(year, 4 * number - 3, 4, PeriodForm::Other)
+            months(year, 4 * number - 3, 4, None)
         }
         b'Q' | b'K' => {
             within(4)?;
-            months(year, 3 * number - 2, 3, PeriodForm::Quarter(year, number))
+            months(year, 3 * number - 2, 3, quarter_code(year, number))
         }
         b'M' => {
             within(12)?;
-            months(year, number, 1, PeriodForm::Month(year, number))
+            months(year, number, 1, month_code(year, number))
         }
         b'W' | b'U' => {
             // ISO 8601: the first week of a year has its first Thursday.
             let monday = first_monday(year)? + 7 * (number - 1);
             let fits = number >= 1 && monday < first_monday(year + 1)?;
-            fits.then_some(TimePeriod { days: Some((monday, monday + 6)), form: PeriodForm::Other })
+            fits.then_some(TimePeriod { days: Some((monday, monday + 6)), code: None })
         }
         b'D' => {
             let day = days(year, 1, 1) + number - 1;
             let fits = number >= 1 && day < days(year + 1, 1, 1);
-            fits.then_some(TimePeriod { days: Some((day, day)), form: PeriodForm::Other })
+            fits.then_some(TimePeriod { days: Some((day, day)), code: None })
         }
         _ => None,
     }
 }
 
-fn months(year: i64, month: i64, count: i64, form: PeriodForm) -> Option<TimePeriod> {
+fn months(year: i64, month: i64, count: i64, code: Option<PeriodCode>) -> Option<TimePeriod> {
     if !(1..=12).contains(&month) {
         return None;
     }
     let first = days(year, month, 1);
-    Some(TimePeriod { days: Some((first, add_months(first, count)? - 1)), form })
+    Some(TimePeriod { days: Some((first, add_months(first, count)? - 1)), code })
 }
 
 fn is_time(text: &[u8]) -> bool {
     !text.is_empty()
         && text.len() <= 24
         && text.iter().all(|byte| byte.is_ascii_digit() || b":.+-Z".contains(byte))
-}
-
-/// The day of `YYYY-MM-DD`.
-fn day_number(text: &[u8]) -> Option<i64> {
-    let [y @ .., b'-', m1, m2, b'-', d1, d2] = text else { return None };
-    let (year, month, day) = (digits(y)?, digits(&[*m1, *m2])?, digits(&[*d1, *d2])?);
-    let number = days(year, month, day);
-    (y.len() == 4 && civil(number) == (year, month, day)).then_some(number)
 }
 
 /// The Monday on which the first week of a year begins.
@@ -166,9 +162,20 @@ pub(super) fn civil(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
-fn digits(text: &[u8]) -> Option<i64> {
-    let good = !text.is_empty() && text.len() <= 9 && text.iter().all(u8::is_ascii_digit);
-    good.then(|| text.iter().fold(0, |value, digit| value * 10 + i64::from(digit - b'0')))
+fn year_code(year: i64) -> Option<PeriodCode> {
+    code(PeriodCodeForm::Year, year)
+}
+
+fn quarter_code(year: i64, quarter: i64) -> Option<PeriodCode> {
+    code(PeriodCodeForm::Quarter, 4 * year + quarter - 1)
+}
+
+fn month_code(year: i64, month: i64) -> Option<PeriodCode> {
+    code(PeriodCodeForm::Month, 12 * year + month - 1)
+}
+
+fn code(form: PeriodCodeForm, ordinal: i64) -> Option<PeriodCode> {
+    i32::try_from(ordinal).ok().map(|ordinal| PeriodCode { form, ordinal })
 }
 
 #[cfg(test)]

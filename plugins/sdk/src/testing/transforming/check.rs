@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::host::{Call, dates};
 use super::{TransformedTable, chosen};
+use crate::Value;
 use crate::testing::{Table, conformance};
 use crate::transform::{Relation, Transform, TransformError};
-use crate::{Kind, Value};
 
 /// Sizes of batches, each list again and again.
 const CUTS: [&[usize]; 3] = [&[1], &[2, 3, 1], &[7, 1, 5]];
@@ -76,12 +76,7 @@ impl Faults {
                 continue;
             }
             for allowed in parameter.allowed {
-                let value = match parameter.kind {
-                    Kind::Text => Some(Value::Text((*allowed).to_owned())),
-                    Kind::Integer => allowed.parse().ok().map(Value::Integer),
-                    Kind::Number => allowed.parse().ok().map(Value::Number),
-                    Kind::Boolean => allowed.parse().ok().map(Value::Boolean),
-                };
+                let value = parameter.kind.parse(allowed);
                 let value = value.map(|value| (parameter.name, value));
                 all.push(options.iter().cloned().chain(value).collect());
             }

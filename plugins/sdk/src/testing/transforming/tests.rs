@@ -1,3 +1,5 @@
+//! Faults that the check of transforms finds, and the rows that the host gives.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::atomic::{AtomicU32, Ordering};
