@@ -34,7 +34,7 @@ use list::transforms::transform_attacks;
 use list::{ExpectedEnd, attacks, limits};
 use neighbour::Neighbour;
 use reader_arena::ReaderArena;
-use resource_snapshot::ResourceSnapshot;
+use resource_snapshot::{ResourceSnapshot, ran_with_exact_memory};
 use transform_arena::TransformArena;
 
 /// One test at a time: they count what the process holds.
@@ -112,6 +112,9 @@ async fn every_attack_of_a_reader_ends_as_the_document_says_contract_7() {
 #[tokio::test(flavor = "multi_thread")]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn every_attack_of_a_transform_ends_as_the_document_says_contract_16() {
+    if ran_with_exact_memory("every_attack_of_a_transform_ends_as_the_document_says_contract_16") {
+        return;
+    }
     let _alone = exclusive();
     let arena = TransformArena::open();
     let mut wrong = Vec::new();

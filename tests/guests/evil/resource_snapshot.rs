@@ -1,6 +1,11 @@
 //! Resources of the process, as the kernel counts them.
 
+use std::process::Command;
 use std::time::Duration;
+
+/// Variable of glibc: blocks from this size on are given back to the kernel when they are freed. By
+/// itself glibc raises it to the largest block that was freed, and keeps as much of what follows.
+const MMAP_THRESHOLD: &str = "MALLOC_MMAP_THRESHOLD_";
 
 /// Threads, descriptors and resident memory of this process.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +46,18 @@ impl ResourceSnapshot {
         }
         panic!("{before:?} before, {now:?} now");
     }
+}
+
+/// Runs `test` of this program in a process whose allocator keeps no large block that was freed, so
+/// that what is resident is held. Returns false in that process, for the test itself.
+pub(crate) fn ran_with_exact_memory(test: &str) -> bool {
+    if std::env::var_os(MMAP_THRESHOLD).is_some() {
+        return false;
+    }
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture"]).env(MMAP_THRESHOLD, "65536");
+    assert!(command.status().unwrap().success(), "{test}");
+    true
 }
 
 /// Processor time of this thread so far.
