@@ -39,6 +39,7 @@
 //! `limits`, `sanitize`, `trap`, `error`, `guest_error`, `options` and `generator_request` are
 //! leaves.
 
+mod adapt;
 mod admission;
 mod encode;
 mod engine;
@@ -61,6 +62,7 @@ mod transform;
 mod trap;
 mod trial;
 
+pub use adapt::{AdapterCalls, AdapterDescription, PluginAdapter, adapter, catalogue};
 pub use encode::{
     Batches, EncodedBody, EncodedChunk, EncodedChunks, EncoderDescription, PluginEncoder,
     TruncatedBody,

@@ -47,6 +47,7 @@ fn dump_of(sandbox: &Arc<Sandbox>, component: &[u8]) -> Option<Box<FailureDump>>
     let (schema, batches) = rows();
     match sandbox.load_with_dump(component) {
         Err((_, dump)) => dump,
+        Ok(Plugin::Adapter(_)) => None,
         Ok(Plugin::Encoder(encoder)) => {
             encoder.trial(&schema, &[], &batches, false).err().and_then(|failed| failed.dump)
         }

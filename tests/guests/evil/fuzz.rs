@@ -108,6 +108,7 @@ fn a_damaged_component_is_an_error_in_one_line_or_a_plugin_within_its_limits() {
 /// A response; whatever it is, it ends.
 fn run(plugin: &Plugin) {
     match plugin {
+        Plugin::Adapter(_) => {}
         Plugin::Encoder(encoder) => {
             let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), None, Some("ccc")]));
             let batch = RecordBatch::try_from_iter_with_nullable([("t", texts, true)]).unwrap();

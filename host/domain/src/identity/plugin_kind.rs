@@ -6,6 +6,8 @@ use crate::words;
 /// Kind of a plugin: what it makes. Kinds order as their words do.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PluginKind {
+    /// Speaks another API.
+    Adapter,
     /// Encodes rows in a format.
     Encoder,
     /// Generates the files of an integration.
@@ -18,8 +20,9 @@ pub enum PluginKind {
 
 words! {
     PluginKind {
-        Encoder = "encoder", Generator = "generator", Reader = "reader", Transform = "transform",
+        Adapter = "adapter", Encoder = "encoder", Generator = "generator", Reader = "reader",
+        Transform = "transform",
     }
 }
 
-text_identity!(PluginKind, "a kind of plugin is encoder, generator, reader or transform");
+text_identity!(PluginKind, "a kind of plugin is adapter, encoder, generator, reader or transform");

@@ -168,6 +168,7 @@ fn check_consistency(dump: &FailureDump) -> Result<(), DumpReadError> {
     let call = dump.about.call;
     use GuestFunction as Call;
     let fits = match dump.about.component.kind {
+        PluginKind::Adapter => false,
         PluginKind::Encoder => matches!(call, Call::Open | Call::Head | Call::Part | Call::Tail),
         PluginKind::Generator => call == Call::Generate,
         PluginKind::Reader => {

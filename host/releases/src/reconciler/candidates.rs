@@ -90,7 +90,9 @@ impl PluginReconciler {
 fn into_encoder(plugin: Plugin) -> Option<Arc<PluginEncoder>> {
     match plugin {
         Plugin::Encoder(encoder) => Some(encoder),
-        Plugin::Generator(_) | Plugin::Reader(_) | Plugin::Transform(_) => None,
+        Plugin::Adapter(_) | Plugin::Generator(_) | Plugin::Reader(_) | Plugin::Transform(_) => {
+            None
+        }
     }
 }
 

@@ -50,3 +50,19 @@ pub(crate) mod transform {
         },
     });
 }
+
+/// Host bindings of the adapter world. Facts are made piece by piece and kept for the next call, so
+/// they are owned.
+#[expect(missing_docs, reason = "the folder of the interface documents them")]
+pub(crate) mod adapter {
+    wasmtime::component::bindgen!({
+        path: "../../wit/1.2.0",
+        world: "adapter-plugin",
+        ownership: Owning,
+        imports: { default: trappable },
+        additional_derives: [serde::Serialize, serde::Deserialize, PartialEq],
+        with: {
+            "yearbook:plugin/log@1.2.0": crate::guest::bindings::yearbook::plugin::log,
+        },
+    });
+}

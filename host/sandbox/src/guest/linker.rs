@@ -12,17 +12,19 @@ use crate::sanitize::sanitize_sentence;
 
 /// Imports that a component may have: `log`, and the interfaces of shared types, which have no
 /// functions.
-const IMPORTS: [&str; 5] = [
+const IMPORTS: [&str; 6] = [
     "yearbook:plugin/log@1.1.0",
     "yearbook:plugin/log@1.2.0",
     "yearbook:plugin/types@1.1.0",
     "yearbook:plugin/types@1.2.0",
     "yearbook:plugin/statistics@1.2.0",
+    "yearbook:plugin/catalogue@1.2.0",
 ];
 
 /// Exports that tell the kind. A component without any of them is taken for an encoder, so that its
-/// rejection names what an encoder exports.
-const EXPORTS: [(&str, PluginKind); 3] = [
+/// rejection names what an encoder exports. An adapter may export an encoder besides.
+const EXPORTS: [(&str, PluginKind); 4] = [
+    ("yearbook:plugin/adapter@1.2.0", PluginKind::Adapter),
     ("yearbook:plugin/generator@1.1.0", PluginKind::Generator),
     ("yearbook:plugin/reader@1.1.0", PluginKind::Reader),
     ("yearbook:plugin/transform@1.2.0", PluginKind::Transform),

@@ -7,6 +7,7 @@ use yearbook_domain::PluginKind;
 
 use super::compiled_component::CompiledComponent;
 use super::{Plugin, Sandbox};
+use crate::adapt::{AdapterDescription, PluginAdapter};
 use crate::encode::{EncoderDescription, PluginEncoder};
 use crate::error::ComponentRejection;
 use crate::generate::{GeneratorDescription, PluginGenerator};
@@ -51,6 +52,9 @@ impl Sandbox {
         }
         let component = CompiledComponent::new(self, bytes)?;
         Ok(match component.kind() {
+            PluginKind::Adapter => {
+                Plugin::Adapter(component.load::<AdapterDescription>(dump_target)?)
+            }
             PluginKind::Encoder => {
                 Plugin::Encoder(component.load::<EncoderDescription>(dump_target)?)
             }
@@ -103,6 +107,20 @@ impl Sandbox {
         match self.load(bytes)? {
             Plugin::Reader(reader) => Ok(reader),
             other => Err(wrong_kind(&other, "a reader")),
+        }
+    }
+
+    /// As [`Sandbox::load`], for a component that must be an adapter.
+    ///
+    /// # Errors
+    /// [`ComponentRejection`].
+    pub fn load_adapter(
+        self: &Arc<Self>,
+        bytes: &[u8],
+    ) -> Result<Arc<PluginAdapter>, ComponentRejection> {
+        match self.load(bytes)? {
+            Plugin::Adapter(adapter) => Ok(adapter),
+            other => Err(wrong_kind(&other, "an adapter")),
         }
     }
 

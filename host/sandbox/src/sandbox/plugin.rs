@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::adapt::PluginAdapter;
 use crate::encode::PluginEncoder;
 use crate::generate::PluginGenerator;
 use crate::plugin_head::PluginHead;
@@ -12,6 +13,8 @@ use crate::transform::PluginTransform;
 /// A loaded plugin of any kind.
 #[derive(Clone)]
 pub enum Plugin {
+    /// Another API.
+    Adapter(Arc<PluginAdapter>),
     /// An output format.
     Encoder(Arc<PluginEncoder>),
     /// An integration.
@@ -27,6 +30,7 @@ impl Deref for Plugin {
 
     fn deref(&self) -> &PluginHead {
         match self {
+            Self::Adapter(adapter) => &adapter.head,
             Self::Encoder(encoder) => &encoder.head,
             Self::Generator(generator) => &generator.head,
             Self::Reader(reader) => &reader.head,

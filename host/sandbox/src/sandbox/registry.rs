@@ -7,6 +7,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 
 use super::Plugin;
+use crate::adapt::PluginAdapter;
 use crate::encode::PluginEncoder;
 use crate::error::ComponentRejection;
 use crate::generate::PluginGenerator;
@@ -18,6 +19,7 @@ const LISTED_FIRST: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 /// An immutable set of loaded plugins.
 #[derive(Clone, Default)]
 pub struct PluginSet {
+    adapters: BTreeMap<String, Arc<PluginAdapter>>,
     encoders: BTreeMap<(usize, String), Arc<PluginEncoder>>,
     generators: BTreeMap<String, Arc<PluginGenerator>>,
     transforms: BTreeMap<String, Arc<PluginTransform>>,
@@ -47,6 +49,9 @@ impl PluginSet {
     /// Puts a plugin in the place of its name, and returns whether another one had that.
     fn insert(&mut self, plugin: &Plugin) -> bool {
         match plugin {
+            Plugin::Adapter(adapter) => {
+                self.adapters.insert(adapter.name().to_owned(), Arc::clone(adapter)).is_some()
+            }
             Plugin::Encoder(encoder) => {
                 self.encoders.insert(sort_key(encoder.name()), Arc::clone(encoder)).is_some()
             }
@@ -109,6 +114,17 @@ impl PluginSet {
     /// Every generator by name.
     pub fn generators(&self) -> impl Iterator<Item = &Arc<PluginGenerator>> {
         self.generators.values()
+    }
+
+    /// The adapter of a name.
+    #[must_use]
+    pub fn adapter(&self, name: &str) -> Option<&Arc<PluginAdapter>> {
+        self.adapters.get(name)
+    }
+
+    /// Every adapter by name.
+    pub fn adapters(&self) -> impl Iterator<Item = &Arc<PluginAdapter>> {
+        self.adapters.values()
     }
 
     /// The transform of a name.
