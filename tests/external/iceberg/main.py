@@ -29,7 +29,7 @@ from moto.server import ThreadedMotoServer
 from ports import HOST, free_port
 from pyiceberg.catalog import load_catalog
 from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
-from tally import Tally, proof
+from tally import Tally, leave, proof
 from waiting import until
 
 BUCKET, PREFIX = "shelf", "some/prefix"
@@ -446,7 +446,7 @@ def main():
             ground.service.terminate()
             ground.service.wait()
         ground.server.stop()
-    sys.exit(tally.end())
+    leave(tally.end())
 
 
 if __name__ == "__main__":

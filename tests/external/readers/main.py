@@ -8,7 +8,6 @@ Run by `cargo xtask test`. The key comes in YEARBOOK_KEY. Prints one line a chec
 import argparse
 import os
 import pathlib
-import sys
 
 import bulk
 import changes
@@ -25,7 +24,7 @@ import service
 import slow
 import source
 import transforms
-from tally import Tally
+from tally import Tally, leave
 
 MIB = 1024 * 1024
 # Memory that a response may add to the server's: the promise for a table of a million rows.
@@ -134,4 +133,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

@@ -10,7 +10,6 @@ import json
 import pathlib
 import re
 import struct
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -21,7 +20,7 @@ import polars
 import pyarrow.parquet
 from delta_sharing.protocol import DeltaSharingProfile
 from delta_sharing.rest_client import DataSharingRestClient
-from tally import Tally, proof
+from tally import Tally, leave, proof
 
 KINDS = {"insert": 1, "update_postimage": 1, "delete": -1, "update_preimage": -1}
 CHANGE_COLUMNS = ["_change_type", "_commit_version", "_commit_timestamp"]
@@ -358,7 +357,7 @@ def main():
     recipes_run_as_they_are_written(tally, service, given.page)
     if file:
         addresses_end(tally, service, tables[0], file)
-    sys.exit(tally.end())
+    leave(tally.end())
 
 
 if __name__ == "__main__":
