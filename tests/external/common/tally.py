@@ -4,11 +4,15 @@ import functools
 import os
 import pathlib
 import sys
+import time
 import traceback
 
 # It led here; programs that a script runs have modules of their own.
 os.environ.pop("PYTHONPATH", None)
 
+
+# A check that takes as long says so.
+LONG_SECONDS = 5
 
 # Proofs that ended without an exception, as `file::function`.
 EXECUTED = set()
@@ -40,6 +44,7 @@ class Tally:
 
     def check(self, what, run):
         """Runs one check; an exception is its failure. Returns what it returned."""
+        begun = time.monotonic()
         try:
             found = run()
         except Exception as error:  # every kind of failure counts, and the next check still runs
@@ -49,7 +54,9 @@ class Tally:
                 traceback.print_exc(file=sys.stdout)
             return None
         self.passed += 1
-        print(f"ok     {what}", flush=True)
+        seconds = time.monotonic() - begun
+        # The few that take long are what a shorter run begins with.
+        print(f"ok     {what}" + (f" ({seconds:.0f} s)" if seconds >= LONG_SECONDS else ""), flush=True)
         return found
 
     def group(self, what, run):
