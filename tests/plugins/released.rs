@@ -138,7 +138,7 @@ fn output(plugin: &Plugin, name: &str) -> Vec<String> {
         Plugin::Encoder(encoder) => {
             [batches(), long_batches()].map(|batches| written(encoder, &batches, name)).to_vec()
         }
-        Plugin::Generator(_) | Plugin::Transform(_) => Vec::new(),
+        Plugin::Adapter(_) | Plugin::Generator(_) | Plugin::Transform(_) => Vec::new(),
         Plugin::Reader(reader) => vec![rows_read(reader)],
     }
 }

@@ -132,7 +132,7 @@ impl Repository {
                 "yearbook-cli",
                 "--no-default-features",
                 "--features",
-                "pages,share",
+                "pages,share,adapters",
                 "--profile",
                 "demo",
             ]),

@@ -23,6 +23,9 @@ use crate::headers::API_KEY;
 use crate::metrics::RequestLabels;
 use crate::rate_limit;
 
+/// What requests without a key that run a plugin have in place of a key's id, which holds no space.
+const WITHOUT_KEY: &str = "without a key";
+
 /// The caller of a request, in its extensions. Only [`check`] puts one there, so a handler that
 /// takes it cannot be reached without a key.
 #[derive(Clone)]
@@ -56,17 +59,23 @@ pub async fn check(State(state): State<Arc<Core>>, mut request: Request, next: N
     let caller = authenticated.caller.clone();
     request.extensions_mut().insert(authenticated);
     let mut response = next.run(request).await;
-    if caller.limits().requests_per_month.is_some() {
-        let usage = match response.extensions().get::<QuotaUsage>() {
-            Some(usage) => Some(*usage),
-            // Without the database there are no numbers to tell; the answer itself stands.
-            None => state.quota.usage(&caller).await.ok(),
-        };
-        if let Some(usage) = usage {
-            rate_limit::write_month_quota(response.headers_mut(), &usage);
-        }
-    }
+    write_usage(&state, &caller, &mut response).await;
     response
+}
+
+/// Writes how much of the month `caller` has left into `response`.
+pub async fn write_usage(state: &Core, caller: &Caller, response: &mut Response) {
+    if caller.limits().requests_per_month.is_none() {
+        return;
+    }
+    let usage = match response.extensions().get::<QuotaUsage>() {
+        Some(usage) => Some(*usage),
+        // Without the database there are no numbers to tell; the answer itself stands.
+        None => state.quota.usage(caller).await.ok(),
+    };
+    if let Some(usage) = usage {
+        rate_limit::write_month_quota(response.headers_mut(), &usage);
+    }
 }
 
 /// Origin of a request, as far as the check of its key needs it. A request itself cannot be held
@@ -96,6 +105,21 @@ impl RequestSource {
     pub fn admit_by_link(self, state: &Core, caller: Caller) -> Result<Authenticated, Response> {
         let refused = state.burst_limiter.take_for_links(caller.id());
         self.admit(state, caller, refused)
+    }
+
+    /// Admits the request without a key, and takes a token of the bucket of its address.
+    ///
+    /// # Errors
+    /// 429 for a burst.
+    #[expect(clippy::result_large_err, reason = "a response is what the caller answers with")]
+    pub fn admit_without_key(self, state: &Core) -> Result<(), Response> {
+        state.burst_limiter.take_for_client(self.client).map_or(Ok(()), Err)
+    }
+
+    /// The account of a request without a key: all of them have the share of one key, and each
+    /// that of its address.
+    pub fn stranger(&self, state: &Core) -> CallerShare {
+        state.open_responses.holder(Some(WITHOUT_KEY), self.address)
     }
 
     /// Admits `caller`, unless a bucket `refused`.
@@ -176,7 +200,10 @@ async fn find_caller(
 }
 
 /// Returns the text of `X-API-Key`; where that is missing or empty, of `Authorization`.
-fn key_text(headers: &HeaderMap) -> Result<Cow<'_, str>, Refusal> {
+///
+/// # Errors
+/// [`Refusal::KeyMissing`] without a key, [`Refusal::KeyInvalid`] where no text can be read.
+pub fn key_text(headers: &HeaderMap) -> Result<Cow<'_, str>, Refusal> {
     match headers.get(&API_KEY).filter(|value| !value.is_empty()) {
         Some(value) => {
             let text = value.to_str().map_err(|_| Refusal::KeyInvalid)?;

@@ -24,7 +24,7 @@ use crate::{media_types, status};
 pub struct RenderedDocument {
     bytes: Bytes,
     tag: EntityTag,
-    content_type: &'static str,
+    content_type: HeaderValue,
     /// Compressed forms; none where each answer compresses anew.
     codings: Option<Arc<CodingCache>>,
 }
@@ -79,7 +79,13 @@ impl RenderedDocument {
     }
 
     fn from_bytes(content_type: &'static str, bytes: Bytes) -> Self {
-        Self { tag: EntityTag::from_bytes(&bytes), bytes, content_type, codings: None }
+        let tag = EntityTag::from_bytes(&bytes);
+        Self { bytes, tag, content_type: HeaderValue::from_static(content_type), codings: None }
+    }
+
+    /// Bytes of any type under a tag.
+    pub fn tagged(content_type: HeaderValue, bytes: Bytes, tag: EntityTag) -> Self {
+        Self { bytes, tag, content_type, codings: None }
     }
 
     /// The same document, which keeps its compressed forms.
@@ -155,7 +161,7 @@ impl RenderedDocument {
         };
         let mut response = Response::new(Body::from(bytes));
         let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        headers.insert(CONTENT_TYPE, self.content_type.clone());
         if let Some(coding) = coding {
             headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
         }

@@ -32,6 +32,10 @@ pub const FORBIDDEN: StatusCode = StatusCode::FORBIDDEN;
 pub const NOT_FOUND: StatusCode = StatusCode::NOT_FOUND;
 /// 413: the body of the request is too long.
 pub const PAYLOAD_TOO_LARGE: StatusCode = StatusCode::PAYLOAD_TOO_LARGE;
+/// 414: the address has more parts than an adapter takes.
+pub const URI_TOO_LONG: StatusCode = StatusCode::URI_TOO_LONG;
+/// 431: a header is longer than an adapter takes.
+pub const HEADERS_TOO_LARGE: StatusCode = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
 /// 503: the service is not ready, or, on the share, asked too much at a time.
 pub const SERVICE_UNAVAILABLE: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 

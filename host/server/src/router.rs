@@ -22,6 +22,8 @@ pub fn app(state: AppState) -> Router {
     let routes = yearbook_api::routes(&state.api);
     #[cfg(feature = "share")]
     let routes = routes.merge(yearbook_share::routes(&state.share));
+    #[cfg(feature = "adapters")]
+    let routes = routes.merge(yearbook_adapters::routes(&state.adapters));
     #[cfg(feature = "pages")]
     let routes = match &state.pages {
         Some(pages) => routes.merge(yearbook_pages::routes(pages)),

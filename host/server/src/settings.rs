@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use yearbook_api::LinkSettings;
 use yearbook_domain::PlanTable;
-use yearbook_domain::settings::{PageSettings, ShareSettings};
+use yearbook_domain::settings::{AdapterSettings, PageSettings, ShareSettings};
 use yearbook_http::CoreSettings;
 use yearbook_http::settings::{LimitSettings, ServerSettings};
 
@@ -24,6 +24,8 @@ pub struct ServiceSettings {
     pub share: ShareSettings,
     /// `[links]`: links to rows.
     pub links: LinkSettings,
+    /// `[adapters]`: other people's APIs.
+    pub adapters: AdapterSettings,
 }
 
 impl ServiceSettings {

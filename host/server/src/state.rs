@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "adapters")]
+use yearbook_adapters::AdaptersState;
 use yearbook_api::{ApiSettings, ApiState, ResponseCacheStats};
 use yearbook_catalog::{Catalog, CatalogCache, CatalogError, KeyVerifier, Quota};
 use yearbook_http::Core;
@@ -60,6 +62,8 @@ pub struct AppState {
     pub(crate) pages: Option<Arc<PagesState>>,
     #[cfg(feature = "share")]
     pub(crate) share: Arc<ShareState>,
+    #[cfg(feature = "adapters")]
+    pub(crate) adapters: Arc<AdaptersState>,
 }
 
 impl AppState {
@@ -89,7 +93,7 @@ impl AppState {
             listener_metrics: ListenerMetrics::default(),
             settings,
         });
-        let api = ApiSettings {
+        let settings = ApiSettings {
             required_formats: services.required_formats,
             has_citation_pages: has_pages,
             links: services.settings.links,
@@ -98,16 +102,23 @@ impl AppState {
             #[cfg(not(feature = "pages"))]
             link_preview: None,
         };
+        let api = Arc::new(ApiState::new(Arc::clone(&core), settings).await?);
         Ok(Self {
-            api: Arc::new(ApiState::new(Arc::clone(&core), api).await?),
+            #[cfg(feature = "adapters")]
+            adapters: {
+                let settings = services.settings.adapters;
+                Arc::new(AdaptersState::new(Arc::clone(&core), Arc::clone(&api), settings))
+            },
             #[cfg(feature = "pages")]
             pages: has_pages.then(|| {
                 let settings = services.settings.pages;
-                Arc::new(PagesState::new(Arc::clone(&core), settings, services.signup))
+                let (core, cited_rows) = (Arc::clone(&core), Arc::clone(&api));
+                Arc::new(PagesState::new(core, settings, services.signup, cited_rows))
             }),
             #[cfg(feature = "share")]
             share: Arc::new(ShareState::new(Arc::clone(&core), services.settings.share).await?),
             core,
+            api,
         })
     }
 

@@ -19,7 +19,10 @@ const OURS: &str = "yearbook-";
 const UNLISTED: [&str; 2] = ["cli", "domain"];
 
 /// Rooms of the server, which only `server` puts together: `http` and other rooms use none.
-const ROOMS: [&str; 3] = ["api", "pages", "share"];
+const ROOMS: [&str; 4] = ["adapters", "api", "pages", "share"];
+
+/// The room that sends rows through another one, and that one.
+const ADAPTERS_USE: (&str, &str) = ("adapters", "yearbook-api");
 
 #[derive(Debug, Default, Deserialize)]
 struct DenyConfig {
@@ -70,7 +73,8 @@ pub(super) fn lists(tree: &SourceTree) -> Vec<String> {
     }
     for room in &bans {
         let is_room = room.name.strip_prefix(OURS).is_some_and(|name| ROOMS.contains(&name));
-        for user in room.users(&hosts).into_iter().filter(|user| is_room && *user != "server") {
+        let may = |user: &str| user == "server" || (user, room.name.as_str()) == ADAPTERS_USE;
+        for user in room.users(&hosts).into_iter().filter(|user| is_room && !may(user)) {
             faults.push(format!("{DENY}: {user} may not use {}, a room of the server", room.name));
         }
     }

@@ -11,7 +11,9 @@ use yearbook_publish::PublishMemory;
 use yearbook_refresh::RefreshSettings;
 use yearbook_registry::TokenHost;
 use yearbook_releases::ReleaseMonitorSettings;
-use yearbook_server::{LimitSettings, LinkSettings, PageSettings, ServerSettings, ShareSettings};
+use yearbook_server::{
+    AdapterSettings, LimitSettings, LinkSettings, PageSettings, ServerSettings, ShareSettings,
+};
 use yearbook_signup::SignupSettings;
 
 /// Every section with its defaults.
@@ -29,6 +31,8 @@ pub struct SettingsDocument {
     pub share: ShareSettings,
     /// `[links]`: links to rows.
     pub links: LinkSettings,
+    /// `[adapters]`: other people's APIs.
+    pub adapters: AdapterSettings,
     /// `[signup]`: keys for everybody with an e-mail address.
     pub signup: SignupSettings,
     /// `[storage]`.
@@ -58,6 +62,7 @@ impl SettingsDocument {
             pages: self.pages.clone(),
             share: self.share.clone(),
             links: self.links.clone(),
+            adapters: self.adapters,
         }
     }
 }

@@ -89,9 +89,7 @@ pub async fn render(
     let look = look.map(|look| (look.render, path.to_owned()));
     let problem = accept::names(request.headers(), PROBLEM_JSON);
     let id = request.extensions().get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
-    // No script may have its browser ask a person for a key (contract-15-challenge).
-    let mode = request.headers().get(SEC_FETCH_MODE);
-    let may_ask = mode.is_none_or(|mode| mode == "navigate");
+    let may_ask = may_ask(request.headers());
     let mut response = next.run(request).await;
     let Some(error) = response.extensions().get::<Arc<Error>>().cloned() else { return response };
     if let Some((render, path)) = look {
@@ -99,22 +97,40 @@ pub async fn render(
         return render(&error, &path, &id, response);
     }
     let (content_type, body) = body(&error, problem, &id);
-    let headers = response.headers_mut();
-    insert_error_headers(&error, content_type, headers);
-    headers.insert(VARY, HeaderValue::from_static("Accept"));
-    if let Error::Refused(Refusal::WatermarkGone { oldest }) = &*error
+    insert_headers(&error, content_type, may_ask, response.headers_mut());
+    response.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
+    *response.body_mut() = Body::from(body.to_string());
+    response
+}
+
+/// Returns whether a browser may ask a person for a key where the request of `headers` has none: no
+/// script may have it do so (contract-15-challenge).
+pub fn may_ask(headers: &HeaderMap) -> bool {
+    headers.get(SEC_FETCH_MODE).is_none_or(|mode| mode == "navigate")
+}
+
+/// Inserts the headers of every declined request but those of the share. `may_ask`: as
+/// [`may_ask`] says.
+pub fn insert_headers(
+    error: &Error,
+    content_type: &'static str,
+    may_ask: bool,
+    headers: &mut HeaderMap,
+) {
+    insert_error_headers(error, content_type, headers);
+    if let Error::Refused(Refusal::WatermarkGone { oldest }) = error
         && let Ok(oldest) = HeaderValue::try_from(oldest.as_str())
     {
         headers.insert(WATERMARK, oldest);
     }
-    if matches!(*error, Error::MethodNotAllowed) {
+    if matches!(error, Error::MethodNotAllowed) {
         // Every route but the forms of sign-up is read-only (spec-1-read-only); OPTIONS is CORS's.
         let allowed = headers.get(ALLOW).and_then(|methods| methods.to_str().ok());
         let posts = allowed.is_some_and(|methods| methods.contains("POST"));
         let methods = if posts { "GET, HEAD, POST, OPTIONS" } else { "GET, HEAD, OPTIONS" };
         headers.insert(ALLOW, HeaderValue::from_static(methods));
     }
-    if matches!(*error, Error::Refused(Refusal::KeyMissing | Refusal::KeyInvalid)) {
+    if matches!(error, Error::Refused(Refusal::KeyMissing | Refusal::KeyInvalid)) {
         headers.insert(
             WWW_AUTHENTICATE,
             HeaderValue::from_static("ApiKey realm=\"yearbook\", header=\"X-API-Key\""),
@@ -124,8 +140,6 @@ pub async fn render(
             headers.append(WWW_AUTHENTICATE, basic);
         }
     }
-    *response.body_mut() = Body::from(body.to_string());
-    response
 }
 
 /// Inserts the headers of every declined request, on the share too: type of the body, code of the

@@ -1,0 +1,104 @@
+//! Documents that adapters write (contract-17-documents): status, headers, tag, compression.
+
+use axum::response::Response;
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, LINK, LOCATION, VARY};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use sha2::{Digest as _, Sha256};
+use yearbook_http::document::CachePolicy;
+use yearbook_http::headers::{append_text, insert_browser_headers, insert_text};
+use yearbook_http::{EntityTag, Error, RenderedDocument, status};
+use yearbook_sandbox::{PluginAdapter, adapter};
+
+use crate::AdaptersState;
+use crate::request::Exchange;
+
+/// What a browser that shows a document may do with it: nothing.
+const SECURITY_POLICY: &str = "sandbox; default-src 'none'";
+
+/// Answers with `document`, or 304 to a client that has it.
+///
+/// # Errors
+/// 412 to a client that asks for another one.
+pub(crate) async fn respond(
+    app: &AdaptersState,
+    exchange: &Exchange,
+    plugin: &PluginAdapter,
+    mut document: adapter::Document,
+) -> Result<Response, Error> {
+    let request = &exchange.parts;
+    let sent = StatusCode::from_u16(document.status)
+        .map_err(|failure| Error::internal("send a document", &failure))?;
+    let is_post = request.method == Method::POST;
+    // A tag is of what is there: no other status has one, and the answer to a POST is of a moment.
+    let policy =
+        if is_post || sent != status::OK { CachePolicy::NoStore } else { CachePolicy::Public };
+    let tag = entity_tag(plugin, &document);
+    let bytes = Bytes::from(std::mem::take(&mut document.body));
+    let media_type = HeaderValue::try_from(&document.media_type)
+        .map_err(|failure| Error::internal("send a document", &failure))?;
+    let rendered = RenderedDocument::tagged(media_type, bytes, tag);
+    let mut response = rendered.respond(&app.core, &request.headers, policy).await?;
+    if response.status() == status::OK {
+        *response.status_mut() = sent;
+        insert_headers(response.headers_mut(), &document);
+    }
+    let headers = response.headers_mut();
+    insert_text(headers, VARY, &vary(plugin, exchange.has_read()));
+    let cache = match (is_post, exchange.has_read()) {
+        (true, _) => "no-store",
+        (false, true) => "private, no-cache",
+        (false, false) => "public, no-cache",
+    };
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
+    Ok(response)
+}
+
+/// Inserts what `document` says of itself, and what keeps a browser from running it.
+pub(crate) fn insert_headers(headers: &mut HeaderMap, document: &adapter::Document) {
+    insert_browser_headers(headers, SECURITY_POLICY);
+    if matches!(document.status, 202 | 204 | 303) {
+        // Without a body there is nothing to have a type.
+        headers.remove(CONTENT_TYPE);
+    } else {
+        insert_text(headers, CONTENT_TYPE, &document.media_type);
+    }
+    if let Some(language) = &document.language {
+        insert_text(headers, CONTENT_LANGUAGE, language);
+    }
+    if let Some(location) = &document.location {
+        insert_text(headers, LOCATION, location);
+    }
+    insert_links(headers, &document.links);
+}
+
+/// Appends `links`, an entry each.
+pub(crate) fn insert_links(headers: &mut HeaderMap, links: &[adapter::Link]) {
+    for adapter::Link { href, rel, media_type } in links {
+        let media_type = media_type.as_ref().map(|of| format!("; type=\"{of}\""));
+        let media_type = media_type.unwrap_or_default();
+        append_text(headers, LINK, &format!("<{href}>; rel=\"{rel}\"{media_type}"));
+    }
+}
+
+/// Headers of the request that an answer of `plugin` depends on.
+pub(crate) fn vary(plugin: &PluginAdapter, has_read: bool) -> String {
+    let mut names = vec!["Accept", "Accept-Encoding", "Accept-Language", "Host"];
+    names.extend(plugin.description().headers.iter().map(String::as_str));
+    if has_read {
+        names.extend(["X-API-Key", "Authorization"]);
+    }
+    names.join(", ")
+}
+
+/// Tag of the bytes, of what is said of them, and of the release that wrote them.
+fn entity_tag(plugin: &PluginAdapter, document: &adapter::Document) -> EntityTag {
+    let mut hash = Sha256::new();
+    let language = document.language.as_deref().unwrap_or_default();
+    for part in [&plugin.digest().to_string(), &document.media_type, language] {
+        hash.update(part.len().to_le_bytes());
+        hash.update(part);
+    }
+    hash.update(&document.body);
+    EntityTag::from_hash(&hash.finalize())
+}

@@ -1,0 +1,137 @@
+//! `/api/{name}/…`: finds the adapter, checks the key where there is one, runs the rounds, and sends
+//! what they come to (contract-17-mount). A straight line, as that of `/data` is.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use http::header::ALLOW;
+use http::request::Parts;
+use http::{Method, Uri};
+use yearbook_domain::Refusal;
+use yearbook_http::authentication::{self, Authenticated, RequestSource};
+use yearbook_http::{Core, Error};
+use yearbook_sandbox::{AdapterCalls, PluginAdapter};
+
+use crate::refusal::{AdapterRefusal, RefusalWriter};
+use crate::request::{self, Exchange, SentRequest};
+use crate::rounds::{self, Answer};
+use crate::{AdaptersState, document, rows};
+
+/// Answers a request to an adapter.
+///
+/// # Errors
+/// Refusals of requests that no adapter can be told of.
+pub(crate) async fn answer(
+    State(app): State<Arc<AdaptersState>>,
+    request: Request,
+) -> Result<Response, Error> {
+    let plugin = find(&app, request.uri())?;
+    let source = RequestSource::new(&request);
+    let (parts, body) = request.into_parts();
+    let SentRequest { parts, mut guest, key } = SentRequest::parse(&app, &plugin, parts)?;
+    let mut refusals = RefusalWriter::new(&app, &parts);
+    let stranger = source.stranger(&app.core);
+    let auth = match admit(&app, source, &parts, key).await {
+        Ok(auth) => auth,
+        Err(refused) => {
+            let mut calls = plugin.calls(stranger, Arc::new(guest));
+            return Ok(refusals.write(&mut calls, refused).await);
+        }
+    };
+    refusals.caller = auth.as_ref().map(|auth| auth.caller.id().clone());
+    let holder = auth.as_ref().map_or(stranger, |auth| auth.holder.clone());
+    let read = match parts.method {
+        Method::POST if !plugin.description().posts => Err(Error::MethodNotAllowed),
+        Method::POST => request::read_body(body).await,
+        _ => Ok(Vec::new()),
+    };
+    let refused = read.map(|body| guest.body = body).err();
+    let base = guest.base.clone();
+    let mut calls = plugin.calls(holder, Arc::new(guest));
+    let exchange = Exchange::new(parts, base, auth.clone());
+    let outcome = match refused {
+        Some(refused) => Err(refused),
+        None => run(&app, exchange, &mut calls).await,
+    };
+    let mut response = match outcome {
+        Ok(response) => response,
+        Err(error) => refusals.write(&mut calls, error.into_response()).await,
+    };
+    if let Some(auth) = auth {
+        authentication::write_usage(&app.core, &auth.caller, &mut response).await;
+    }
+    Ok(response)
+}
+
+/// Refuses a method that no adapter takes.
+///
+/// # Errors
+/// 404 and 503 as for every request.
+pub(crate) async fn refuse_method(
+    State(app): State<Arc<AdaptersState>>,
+    uri: Uri,
+) -> Result<Response, Error> {
+    let posts = find(&app, &uri)?.description().posts;
+    let methods = if posts { "GET, HEAD, POST, OPTIONS" } else { "GET, HEAD, OPTIONS" };
+    Ok(([(ALLOW, methods)], Error::MethodNotAllowed).into_response())
+}
+
+/// The adapter that `uri` names.
+///
+/// # Errors
+/// 404 where nothing serves at this name, 503 where none of its releases may.
+fn find(app: &AdaptersState, uri: &Uri) -> Result<Arc<PluginAdapter>, Error> {
+    let name = uri.path().split('/').nth(2).unwrap_or_default();
+    let plugins = app.core.plugins.current();
+    plugins.adapter(name).cloned().ok_or_else(|| {
+        let name = name.to_owned();
+        AdapterRefusal::UnknownAdapter(name).into()
+    })
+}
+
+/// Checks the key of a request, in its headers or else in `parameter`, and takes a token of its
+/// bucket; without a key one of its address's.
+///
+/// # Errors
+/// 401 for a wrong key, 429 for a burst, 503 where the database does not answer.
+async fn admit(
+    app: &AdaptersState,
+    source: RequestSource,
+    parts: &Parts,
+    parameter: Option<String>,
+) -> Result<Option<Authenticated>, Response> {
+    let core: &Core = &app.core;
+    let parameter = parameter.filter(|_| app.settings.keys_in_addresses);
+    let text = match (authentication::key_text(&parts.headers), parameter) {
+        (Err(Refusal::KeyMissing), Some(key)) => Ok(Cow::Owned(key)),
+        (Err(Refusal::KeyMissing), None) => {
+            return source.admit_without_key(core).map(|()| None);
+        }
+        (sent, _) => sent,
+    };
+    authentication::admit(core, source, text).await.map(Some)
+}
+
+/// Runs the rounds of a request, and sends what they come to.
+///
+/// # Errors
+/// Refusals, for which nothing is charged.
+async fn run(
+    app: &AdaptersState,
+    mut exchange: Exchange,
+    calls: &mut AdapterCalls,
+) -> Result<Response, Error> {
+    let outcome = match rounds::run(app, &mut exchange, calls).await {
+        Ok(outcome) => outcome,
+        Err(error) => return exchange.settle(Err(error)).await,
+    };
+    match outcome.answer {
+        Answer::Rows(rows) => rows::send(app, exchange, calls, &outcome.facts, *rows).await,
+        Answer::Document(written) => {
+            let sent = document::respond(app, &exchange, calls.plugin(), written).await;
+            exchange.settle(sent).await
+        }
+    }
+}
