@@ -25,9 +25,11 @@ pub mod encoder_world {
     });
 }
 
+mod adapter;
 mod generator;
 mod reader;
 mod transform;
+pub use adapter::{AdapterExport, adapter_world};
 pub use generator::{GeneratorExport, generator_world};
 pub use reader::{ReaderExport, Reading, reader_world};
 pub use transform::{TransformExport, Transforming, transform_world};

@@ -1,7 +1,8 @@
 //! Kit for authors of Yearbook plugins: implement [`Encoder`] (an output format), [`Generator`] (an
-//! integration), [`Reader`] (an input format) or [`Transform`] (a calculation), name the type in
-//! [`export_encoder!`], [`export_generator!`], [`export_reader!`] or [`export_transform!`], and
-//! build the crate as a `cdylib` for `wasm32-unknown-unknown`.
+//! integration), [`Reader`] (an input format), [`Transform`] (a calculation) or [`Adapter`]
+//! (another API), name the type in [`export_encoder!`], [`export_generator!`], [`export_reader!`],
+//! [`export_transform!`] or [`export_adapter!`], and build the crate as a `cdylib` for
+//! `wasm32-unknown-unknown`.
 //!
 //! Owns: the guest's half of `wit/1.1.0` and `wit/1.2.0`, views over the columns that the host
 //! sends, the guest's allocator and panic hook, a toolkit for text formats ([`text`]), exact sums
@@ -128,6 +129,7 @@
 //! # }
 //! ```
 
+pub mod adapter;
 #[cfg(feature = "arrow")]
 pub mod arrow;
 pub mod batch;
@@ -154,6 +156,7 @@ mod value_buffer;
 pub mod view;
 mod wire;
 
+pub use adapter::Adapter;
 pub use batch::Batch;
 pub use column::{Column, Values};
 pub use describe::{Description, Kind, Options, Parameter, Value};
@@ -334,6 +337,27 @@ macro_rules! export_transform {
             use super::*;
             type Exported = $crate::guest::TransformExport<$transform>;
             $crate::guest::transform_world::export_transform_world!(Exported with_types_in $crate::guest::transform_world);
+        }
+    };
+}
+
+/// Exports a type that implements [`Adapter`] as the component's adapter. Once per crate; does
+/// nothing in native builds. With [`export_encoder!`] beside it the component brings a format of its
+/// own, named as the adapter is, for [`adapter::Rows::own_format`].
+///
+/// ```
+#[doc = include_str!("testing/example_adapter.txt")]
+/// yearbook_sdk::export_adapter!(Tables);
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! export_adapter {
+    ($adapter:ty) => {
+        #[cfg(target_family = "wasm")]
+        mod __yearbook_export_adapter {
+            use super::*;
+            type Exported = $crate::guest::AdapterExport<$adapter>;
+            $crate::guest::adapter_world::export_adapter_world!(Exported with_types_in $crate::guest::adapter_world);
         }
     };
 }

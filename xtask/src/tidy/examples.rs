@@ -7,8 +7,14 @@ use super::{SourceTree, numbered, product_code};
 const SDK: &str = "plugins/sdk/src/";
 
 /// Files of what macros expand to, which nobody calls by hand and documentation hides.
-const HIDDEN: [&str; 5] =
-    ["guest.rs", "guest/generator.rs", "guest/reader.rs", "guest/transform.rs", "raw.rs"];
+const HIDDEN: [&str; 6] = [
+    "guest.rs",
+    "guest/adapter.rs",
+    "guest/generator.rs",
+    "guest/reader.rs",
+    "guest/transform.rs",
+    "raw.rs",
+];
 
 /// Words that make an item public, with what they are followed by.
 const ITEMS: [&str; 8] = [

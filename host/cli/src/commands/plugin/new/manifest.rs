@@ -20,13 +20,6 @@ pub(super) fn sdk_manifest() -> anyhow::Result<String> {
     if let (Some(lints), Some(all)) = (manifest.get_mut("lints"), workspace.get("lints")) {
         *lints = all.clone();
     }
-    if let Some(targets) = manifest.get_mut("target").and_then(Value::as_table_mut) {
-        for (_, target) in targets.iter_mut() {
-            if let Some(target) = target.as_table_mut() {
-                inherit_dependencies(target, workspace.get("dependencies"));
-            }
-        }
-    }
     toml::to_string(&manifest).context("the SDK's manifest cannot be written")
 }
 
@@ -84,13 +77,7 @@ mod tests {
         let manifest: Table = text.parse().unwrap();
         let arrow = &manifest["dependencies"]["arrow-array"];
         assert!(arrow["optional"].as_bool().unwrap() && arrow["version"].is_str(), "{text}");
-        assert!(
-            manifest["target"]
-                .as_table()
-                .unwrap()
-                .values()
-                .all(|target| target["dependencies"]["wit-bindgen"]["version"].is_str())
-        );
+        assert!(manifest["dependencies"]["wit-bindgen"]["version"].is_str(), "{text}");
         assert_eq!(manifest["lints"]["rust"]["missing_docs"].as_str(), Some("deny"));
     }
 }

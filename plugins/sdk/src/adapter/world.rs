@@ -1,0 +1,17 @@
+//! Types of the adapter world, generated from the WIT package: natively too, so that they stand
+//! once.
+
+wit_bindgen::generate!({
+    path: "wit/1.2.0",
+    world: "adapter-plugin",
+    pub_export_macro: true,
+    export_macro_name: "export_adapter_world",
+    additional_derives: [PartialEq],
+    with: {
+        "yearbook:plugin/adapter@1.2.0": generate,
+        "yearbook:plugin/catalogue@1.2.0": generate,
+        "yearbook:plugin/log@1.2.0": generate,
+        "yearbook:plugin/statistics@1.2.0": generate,
+        "yearbook:plugin/types@1.2.0": crate::describe,
+    },
+});
