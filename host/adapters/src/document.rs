@@ -14,44 +14,75 @@ use crate::AdaptersState;
 use crate::request::Exchange;
 
 /// What a browser that shows a document may do with it: nothing.
-const SECURITY_POLICY: &str = "sandbox; default-src 'none'";
+pub(crate) const SECURITY_POLICY: &str = "sandbox; default-src 'none'";
 
-/// Answers with `document`, or 304 to a client that has it.
-///
-/// # Errors
-/// 412 to a client that asks for another one.
-pub(crate) async fn respond(
-    app: &AdaptersState,
-    exchange: &Exchange,
-    plugin: &PluginAdapter,
-    mut document: adapter::Document,
-) -> Result<Response, Error> {
-    let request = &exchange.parts;
-    let sent = StatusCode::from_u16(document.status)
-        .map_err(|failure| Error::internal("send a document", &failure))?;
-    let is_post = request.method == Method::POST;
-    // A tag is of what is there: no other status has one, and the answer to a POST is of a moment.
-    let policy =
-        if is_post || sent != status::OK { CachePolicy::NoStore } else { CachePolicy::Public };
-    let tag = entity_tag(plugin, &document);
-    let bytes = Bytes::from(std::mem::take(&mut document.body));
-    let media_type = HeaderValue::try_from(&document.media_type)
-        .map_err(|failure| Error::internal("send a document", &failure))?;
-    let rendered = RenderedDocument::tagged(media_type, bytes, tag);
-    let mut response = rendered.respond(&app.core, &request.headers, policy).await?;
-    if response.status() == status::OK {
-        *response.status_mut() = sent;
-        insert_headers(response.headers_mut(), &document);
+/// A document that can be sent again and again.
+pub(crate) struct PreparedDocument {
+    rendered: RenderedDocument,
+    status: StatusCode,
+    /// The document without its body.
+    head: adapter::Document,
+}
+
+impl PreparedDocument {
+    /// Prepares what `plugin` wrote.
+    ///
+    /// # Errors
+    /// 500 for a status or a type that is none, which the sandbox lets through as little.
+    pub(crate) fn new(plugin: &PluginAdapter, written: adapter::Document) -> Result<Self, Error> {
+        Self::with_tag_of(plugin.digest().as_str().as_bytes(), written)
     }
-    let headers = response.headers_mut();
-    insert_text(headers, VARY, &vary(plugin, exchange.has_read()));
-    let cache = match (is_post, exchange.has_read()) {
-        (true, _) => "no-store",
-        (false, true) => "private, no-cache",
-        (false, false) => "public, no-cache",
-    };
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
-    Ok(response)
+
+    /// The same, of a release with this digest.
+    pub(crate) fn with_tag_of(release: &[u8], written: adapter::Document) -> Result<Self, Error> {
+        let invalid = |failure: &dyn std::fmt::Display| Error::internal("send a document", failure);
+        let mut head = written;
+        let status = StatusCode::from_u16(head.status).map_err(|failure| invalid(&failure))?;
+        let media_type =
+            HeaderValue::try_from(&head.media_type).map_err(|failure| invalid(&failure))?;
+        let tag = entity_tag(release, &head);
+        let bytes = Bytes::from(std::mem::take(&mut head.body));
+        let rendered = RenderedDocument::tagged(media_type, bytes, tag).with_coding_cache();
+        Ok(Self { rendered, status, head })
+    }
+
+    /// Memory that it takes, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let links = self.head.links.iter().map(|link| link.href.len() + link.rel.len());
+        self.rendered.len_with_codings() + links.sum::<usize>()
+    }
+
+    /// Answers with it, or 304 to a client that has it.
+    ///
+    /// # Errors
+    /// 412 to a client that asks for another one.
+    pub(crate) async fn respond(
+        &self,
+        app: &AdaptersState,
+        exchange: &Exchange,
+        plugin: &PluginAdapter,
+    ) -> Result<Response, Error> {
+        let request = &exchange.parts;
+        let is_post = request.method == Method::POST;
+        // A tag is of what is there: no other status has one, and the answer to a POST is of a
+        // moment.
+        let is_tagged = !is_post && self.status == status::OK;
+        let policy = if is_tagged { CachePolicy::Public } else { CachePolicy::NoStore };
+        let mut response = self.rendered.respond(&app.core, &request.headers, policy).await?;
+        if response.status() == status::OK {
+            *response.status_mut() = self.status;
+            insert_headers(response.headers_mut(), &self.head);
+        }
+        let headers = response.headers_mut();
+        insert_text(headers, VARY, &vary(plugin, exchange.has_read()));
+        let cache = match (is_post, exchange.has_read()) {
+            (true, _) => "no-store",
+            (false, true) => "private, no-cache",
+            (false, false) => "public, no-cache",
+        };
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
+        Ok(response)
+    }
 }
 
 /// Inserts what `document` says of itself, and what keeps a browser from running it.
@@ -92,10 +123,10 @@ pub(crate) fn vary(plugin: &PluginAdapter, has_read: bool) -> String {
 }
 
 /// Tag of the bytes, of what is said of them, and of the release that wrote them.
-fn entity_tag(plugin: &PluginAdapter, document: &adapter::Document) -> EntityTag {
+fn entity_tag(release: &[u8], document: &adapter::Document) -> EntityTag {
     let mut hash = Sha256::new();
     let language = document.language.as_deref().unwrap_or_default();
-    for part in [&plugin.digest().to_string(), &document.media_type, language] {
+    for part in [release, document.media_type.as_bytes(), language.as_bytes()] {
         hash.update(part.len().to_le_bytes());
         hash.update(part);
     }

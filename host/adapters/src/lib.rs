@@ -3,6 +3,7 @@
 //! by name, and makes no row: what an adapter selects goes through the line of `/data`.
 
 mod document;
+mod document_cache;
 mod facts;
 mod failure;
 mod mount;
@@ -15,7 +16,13 @@ mod state;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
 use axum::routing::{MethodRouter, get};
+use http::Method;
+use http::header::ACCESS_CONTROL_ALLOW_HEADERS;
+use yearbook_http::headers::append_text;
 
 pub use state::AdaptersState;
 
@@ -29,4 +36,28 @@ pub fn routes(state: &Arc<AdaptersState>) -> Router {
         .route("/api/{name}/", mount())
         .route("/api/{name}/{*path}", mount())
         .with_state(Arc::clone(state))
+}
+
+/// Lays around all routes what lets scripts on other pages send the headers that an adapter
+/// declares, beside those that every route allows.
+pub fn allow_headers(routes: Router, state: &Arc<AdaptersState>) -> Router {
+    routes.layer(from_fn_with_state(Arc::clone(state), allow_declared))
+}
+
+async fn allow_declared(
+    State(app): State<Arc<AdaptersState>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let is_preflight = request.method() == Method::OPTIONS;
+    let adapter = is_preflight.then(|| mount::find(&app, request.uri()).ok()).flatten();
+    let mut response = next.run(request).await;
+    if let Some(adapter) = adapter
+        && response.headers().contains_key(ACCESS_CONTROL_ALLOW_HEADERS)
+    {
+        for header in &adapter.description().headers {
+            append_text(response.headers_mut(), ACCESS_CONTROL_ALLOW_HEADERS, header);
+        }
+    }
+    response
 }

@@ -11,13 +11,16 @@ use http::request::Parts;
 use http::{Method, Uri};
 use yearbook_domain::Refusal;
 use yearbook_http::authentication::{self, Authenticated, RequestSource};
+use yearbook_http::client_address::address_block_of;
 use yearbook_http::{Core, Error};
 use yearbook_sandbox::{AdapterCalls, PluginAdapter};
 
+use crate::document::PreparedDocument;
+use crate::document_cache::{self, KeptDocument, Revision};
 use crate::refusal::{AdapterRefusal, RefusalWriter};
 use crate::request::{self, Exchange, SentRequest};
-use crate::rounds::{self, Answer};
-use crate::{AdaptersState, document, rows};
+use crate::rounds::{self, Answer, Told};
+use crate::{AdaptersState, rows};
 
 /// Answers a request to an adapter.
 ///
@@ -29,6 +32,7 @@ pub(crate) async fn answer(
 ) -> Result<Response, Error> {
     let plugin = find(&app, request.uri())?;
     let source = RequestSource::new(&request);
+    let address = address_block_of(&request);
     let (parts, body) = request.into_parts();
     let SentRequest { parts, mut guest, key } = SentRequest::parse(&app, &plugin, parts)?;
     let mut refusals = RefusalWriter::new(&app, &parts);
@@ -39,6 +43,10 @@ pub(crate) async fn answer(
             let mut calls = plugin.calls(stranger, Arc::new(guest));
             return Ok(refusals.write(&mut calls, refused).await);
         }
+    };
+    let owner = match &auth {
+        Some(auth) => auth.caller.id().as_str().to_owned(),
+        None => address.map(|address| address.to_string()).unwrap_or_default(),
     };
     refusals.caller = auth.as_ref().map(|auth| auth.caller.id().clone());
     let holder = auth.as_ref().map_or(stranger, |auth| auth.holder.clone());
@@ -53,7 +61,7 @@ pub(crate) async fn answer(
     let exchange = Exchange::new(parts, base, auth.clone());
     let outcome = match refused {
         Some(refused) => Err(refused),
-        None => run(&app, exchange, &mut calls).await,
+        None => run(&app, exchange, &mut calls, &owner).await,
     };
     let mut response = match outcome {
         Ok(response) => response,
@@ -82,12 +90,17 @@ pub(crate) async fn refuse_method(
 ///
 /// # Errors
 /// 404 where nothing serves at this name, 503 where none of its releases may.
-fn find(app: &AdaptersState, uri: &Uri) -> Result<Arc<PluginAdapter>, Error> {
-    let name = uri.path().split('/').nth(2).unwrap_or_default();
+pub(crate) fn find(app: &AdaptersState, uri: &Uri) -> Result<Arc<PluginAdapter>, Error> {
+    let name = uri.path().strip_prefix("/api/").and_then(|below| below.split('/').next());
+    let name = name.unwrap_or_default();
     let plugins = app.core.plugins.current();
     plugins.adapter(name).cloned().ok_or_else(|| {
-        let name = name.to_owned();
-        AdapterRefusal::UnknownAdapter(name).into()
+        let refusal = if plugins.is_unavailable_adapter(name) {
+            AdapterRefusal::Unavailable
+        } else {
+            AdapterRefusal::Unknown
+        };
+        refusal(name.to_owned()).into()
     })
 }
 
@@ -114,7 +127,8 @@ async fn admit(
     authentication::admit(core, source, text).await.map(Some)
 }
 
-/// Runs the rounds of a request, and sends what they come to.
+/// Runs the rounds of a request, and sends what they come to. `owner`: on whose account a document
+/// is kept.
 ///
 /// # Errors
 /// Refusals, for which nothing is charged.
@@ -122,16 +136,37 @@ async fn run(
     app: &AdaptersState,
     mut exchange: Exchange,
     calls: &mut AdapterCalls,
+    owner: &str,
 ) -> Result<Response, Error> {
-    let outcome = match rounds::run(app, &mut exchange, calls).await {
-        Ok(outcome) => outcome,
-        Err(error) => return exchange.settle(Err(error)).await,
-    };
-    match outcome.answer {
-        Answer::Rows(rows) => rows::send(app, exchange, calls, &outcome.facts, *rows).await,
-        Answer::Document(written) => {
-            let sent = document::respond(app, &exchange, calls.plugin(), written).await;
-            exchange.settle(sent).await
+    let plugin = Arc::clone(calls.plugin());
+    let revision = Revision::current(&app.core.catalog_cache, &app.core.plugins);
+    let is_kept = exchange.parts.method != Method::POST;
+    let key = document_cache::key(&plugin, calls.request())?;
+    if is_kept {
+        let kept = rounds::recall(app, &mut exchange, &key, &revision).await;
+        app.documents.count(kept.is_some());
+        if let Some(kept) = kept {
+            return kept.document.respond(app, &exchange, &plugin).await;
         }
     }
+    let mut told = Told::default();
+    let written = match rounds::run(app, &mut exchange, calls, &mut told).await {
+        Ok(Answer::Document(written)) => PreparedDocument::new(&plugin, written),
+        Ok(Answer::Rows(rows)) => {
+            return rows::send(app, exchange, calls, &told.facts, *rows).await;
+        }
+        Err(error) => Err(error),
+    };
+    let document = match written {
+        Ok(document) => document,
+        Err(error) => return exchange.settle(Err(error)).await,
+    };
+    if exchange.has_read() || !is_kept {
+        let sent = document.respond(app, &exchange, &plugin).await;
+        return exchange.settle(sent).await;
+    }
+    let facts = told.digest();
+    let kept = Arc::new(KeptDocument { document, questions: told.questions, facts });
+    app.documents.insert(key, owner, Arc::clone(&kept), revision);
+    kept.document.respond(app, &exchange, &plugin).await
 }

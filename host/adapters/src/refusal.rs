@@ -20,7 +20,7 @@ use crate::{AdaptersState, document, failure};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AdapterRefusal {
     /// 404: nothing serves at this name.
-    UnknownAdapter(String),
+    Unknown(String),
     /// 503: the adapter has releases, and none of them may serve.
     Unavailable(String),
     /// 400: path, query or a header is not UTF-8.
@@ -40,7 +40,7 @@ pub(crate) enum AdapterRefusal {
 impl RoomRefusal for AdapterRefusal {
     fn status_and_code(&self) -> (StatusCode, &'static str) {
         match self {
-            Self::UnknownAdapter(_) => (status::NOT_FOUND, "no_such_adapter"),
+            Self::Unknown(_) => (status::NOT_FOUND, "no_such_adapter"),
             Self::Unavailable(_) => (status::SERVICE_UNAVAILABLE, "adapter_unavailable"),
             Self::NotText => (status::BAD_REQUEST, "not_text"),
             Self::BodyUnreadable => (status::BAD_REQUEST, "body_unreadable"),
@@ -53,7 +53,7 @@ impl RoomRefusal for AdapterRefusal {
 
     fn message(&self) -> String {
         match self {
-            Self::UnknownAdapter(name) => {
+            Self::Unknown(name) => {
                 format!("There is no API called '{name}' here; ask the operator which there are.")
             }
             Self::Unavailable(name) => {
@@ -146,7 +146,7 @@ impl<'a> RefusalWriter<'a> {
 }
 
 /// Returns the refusal as adapters are told of it.
-fn describe(error: &Error, request_id: &str) -> catalogue::Refusal {
+pub(crate) fn describe(error: &Error, request_id: &str) -> catalogue::Refusal {
     let problems = match error {
         Error::Refused(Refusal::InvalidParameters(problems)) => {
             let problem = |problem: &ValidationError| catalogue::Problem {

@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde::Serialize;
+use sha2::{Digest as _, Sha256};
 use yearbook_http::Error;
 use yearbook_sandbox::catalogue::{Fact, Problem, Question, Refusal};
 use yearbook_sandbox::adapter::{Document, Reply, Rows};
 use yearbook_sandbox::{AdapterCalls, GuestError};
 
+use crate::document_cache::{DocumentKey, KeptDocument, Revision};
 use crate::request::Exchange;
 use crate::{AdaptersState, facts, failure};
 
@@ -21,16 +22,6 @@ const QUESTIONS: usize = 64;
 const READS: usize = 4;
 /// Most bytes of facts, as JSON writes them.
 const FACT_BYTES: usize = 8 << 20;
-/// Questions of a request that are listened to; those beyond [`QUESTIONS`] are refused.
-const MAX_ASKED: usize = 1_024;
-
-/// What a request came to.
-pub(crate) struct Outcome {
-    /// What the adapter answers.
-    pub(crate) answer: Answer,
-    /// Answers to all that it asked.
-    pub(crate) facts: Arc<Vec<Fact>>,
-}
 
 /// Answer of an adapter.
 pub(crate) enum Answer {
@@ -40,7 +31,7 @@ pub(crate) enum Answer {
     Rows(Box<Rows>),
 }
 
-/// Asks the adapter what to do until it says so.
+/// Asks the adapter what to do until it says so. What it is told is added to `told`.
 ///
 /// # Errors
 /// Those of questions that end the request; 429, 500 and 503 for a call that failed.
@@ -48,52 +39,59 @@ pub(crate) async fn run(
     app: &AdaptersState,
     exchange: &mut Exchange,
     calls: &mut AdapterCalls,
-) -> Result<Outcome, Error> {
-    let mut budget = Budget::default();
-    let (mut questions, mut facts) = (Vec::<Question>::new(), Arc::new(Vec::new()));
-    for left in (0..CALLS).rev() {
-        let asked = match calls.answer(&facts).await {
-            Ok(Reply::Ask(asked)) if questions.len() + asked.len() <= MAX_ASKED && left > 0 => {
-                asked
-            }
-            Ok(Reply::Ask(asked)) => {
-                let rule = if left == 0 {
-                    format!("a question at its last of {CALLS} calls")
-                } else {
-                    format!("{} more questions, beyond {MAX_ASKED}", asked.len())
-                };
-                let failure = failure::broken_rule(calls, rule);
-                return Err(failed(app, exchange, calls, &questions, &failure));
-            }
-            Ok(Reply::Document(written)) => {
-                return Ok(Outcome { answer: Answer::Document(written), facts });
-            }
-            Ok(Reply::Rows(rows)) => {
-                return Ok(Outcome { answer: Answer::Rows(Box::new(rows)), facts });
-            }
-            Err(failure) => return Err(failed(app, exchange, calls, &questions, &failure)),
+    told: &mut Told,
+) -> Result<Answer, Error> {
+    for _ in 1..CALLS {
+        let asked = match calls.answer(&told.facts).await {
+            Ok(Reply::Ask(asked)) => asked,
+            Ok(Reply::Document(written)) => return Ok(Answer::Document(written)),
+            Ok(Reply::Rows(rows)) => return Ok(Answer::Rows(Box::new(rows))),
+            Err(failure) => return Err(failed(app, exchange, calls, told, &failure)),
         };
-        for question in &asked {
-            let fact = match budget.refuse(question) {
-                Some(refused) => refused,
-                None => budget.weigh(facts::answer(app, exchange, question).await?)?,
-            };
-            Arc::make_mut(&mut facts).push(fact);
-        }
-        questions.extend(asked);
+        told.ask(app, exchange, asked).await?;
     }
-    Err(Error::internal("ask an adapter", &"it was asked no more"))
+    match calls.answer(&told.facts).await {
+        Ok(Reply::Document(written)) => Ok(Answer::Document(written)),
+        Ok(Reply::Rows(rows)) => Ok(Answer::Rows(Box::new(rows))),
+        Ok(Reply::Ask(_)) => {
+            let rule = format!("questions at the last of {CALLS} calls");
+            let failure = failure::broken_rule(calls, rule);
+            Err(failed(app, exchange, calls, told, &failure))
+        }
+        Err(failure) => Err(failed(app, exchange, calls, told, &failure)),
+    }
+}
+
+/// Returns the document in memory called `key`, where it is true for `revision`: because it was
+/// made for it, or because all that its adapter asked has the same answers now.
+pub(crate) async fn recall(
+    app: &AdaptersState,
+    exchange: &mut Exchange,
+    key: &DocumentKey,
+    revision: &Revision,
+) -> Option<Arc<KeptDocument>> {
+    let (kept, is_true) = app.documents.get(key, revision)?;
+    if is_true {
+        return Some(kept);
+    }
+    let mut told = Told::default();
+    told.ask(app, exchange, kept.questions.clone()).await.ok()?;
+    if exchange.has_read() || told.digest() != kept.facts {
+        return None;
+    }
+    app.documents.renew(key, &kept, revision.clone());
+    Some(kept)
 }
 
 fn failed(
     app: &AdaptersState,
     exchange: &Exchange,
     calls: &AdapterCalls,
-    questions: &[Question],
+    told: &Told,
     failure: &GuestError,
 ) -> Error {
     let caller = exchange.auth.as_ref().map(|auth| auth.caller.id());
-    let datasets: BTreeSet<&str> = questions.iter().filter_map(dataset).collect();
+    let datasets: BTreeSet<&str> = told.questions.iter().filter_map(dataset).collect();
     let datasets = datasets.into_iter().map(str::to_owned).collect();
     failure::record(app, caller, calls, datasets, failure)
 }
@@ -110,19 +108,43 @@ fn dataset(question: &Question) -> Option<&str> {
     }
 }
 
-/// What a request has used up.
+/// All that an adapter asked for a request, and was told.
 #[derive(Default)]
-struct Budget {
-    questions: usize,
+pub(crate) struct Told {
+    /// The questions.
+    pub(crate) questions: Vec<Question>,
+    /// Their answers.
+    pub(crate) facts: Arc<Vec<Fact>>,
     reads: usize,
     bytes: usize,
+    hash: Sha256,
 }
 
-impl Budget {
-    /// Counts a question; its refusal where it is beyond what a request has.
+impl Told {
+    /// Answers `questions`, within what a request has.
+    ///
+    /// # Errors
+    /// Those of questions that end the request.
+    async fn ask(
+        &mut self,
+        app: &AdaptersState,
+        exchange: &mut Exchange,
+        questions: Vec<Question>,
+    ) -> Result<(), Error> {
+        for question in questions {
+            let fact = match self.refuse(&question) {
+                Some(refused) => refused,
+                None => facts::answer(app, exchange, &question).await?,
+            };
+            self.questions.push(question);
+            self.add(fact)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a question beyond what a request has.
     fn refuse(&mut self, question: &Question) -> Option<Fact> {
-        self.questions += 1;
-        if self.questions > QUESTIONS {
+        if self.questions.len() >= QUESTIONS {
             return Some(refused(format!("A request has {QUESTIONS} questions; ask fewer.")));
         }
         if facts::is_read(question) {
@@ -134,16 +156,24 @@ impl Budget {
         None
     }
 
-    /// Returns `fact` where there is room for it, else its refusal.
-    fn weigh(&mut self, fact: Fact) -> Result<Fact, Error> {
-        let bytes = size(&fact)?;
-        if self.bytes + bytes > FACT_BYTES {
-            return Ok(refused(format!(
-                "A request has {FACT_BYTES} bytes of facts; ask for less."
-            )));
+    /// Adds `fact` where there is room for it, else its refusal.
+    fn add(&mut self, mut fact: Fact) -> Result<(), Error> {
+        let mut text = to_json(&fact)?;
+        if self.bytes + text.len() > FACT_BYTES {
+            fact = refused(format!("A request has {FACT_BYTES} bytes of facts; ask for less."));
+            text = to_json(&fact)?;
+        } else {
+            self.bytes += text.len();
         }
-        self.bytes += bytes;
-        Ok(fact)
+        self.hash.update(text.len().to_le_bytes());
+        self.hash.update(&text);
+        Arc::make_mut(&mut self.facts).push(fact);
+        Ok(())
+    }
+
+    /// Digest of the answers.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        self.hash.clone().finalize().into()
     }
 }
 
@@ -156,8 +186,6 @@ fn refused(sentence: String) -> Fact {
     })
 }
 
-/// Bytes of `value` as JSON.
-fn size(value: &impl Serialize) -> Result<usize, Error> {
-    let written = serde_json::to_vec(value);
-    written.map(|bytes| bytes.len()).map_err(|failure| Error::internal("weigh a fact", &failure))
+fn to_json(fact: &Fact) -> Result<Vec<u8>, Error> {
+    serde_json::to_vec(fact).map_err(|failure| Error::internal("weigh a fact", &failure))
 }

@@ -5,6 +5,10 @@ use std::sync::Arc;
 use yearbook_api::ApiState;
 use yearbook_domain::settings::AdapterSettings;
 use yearbook_http::Core;
+use yearbook_http::metrics::RoomCache;
+use yearbook_search::NewestIndex;
+
+use crate::document_cache::DocumentCache;
 
 /// State of every request to an adapter.
 pub struct AdaptersState {
@@ -14,12 +18,28 @@ pub struct AdaptersState {
     pub(crate) api: Arc<ApiState>,
     /// `[adapters]`.
     pub(crate) settings: AdapterSettings,
+    /// Full-text search over the catalog.
+    pub(crate) search: NewestIndex,
+    /// Documents of free facts.
+    pub(crate) documents: DocumentCache,
 }
 
 impl AdaptersState {
     /// Makes caches.
     #[must_use]
-    pub fn new(core: Arc<Core>, api: Arc<ApiState>, settings: AdapterSettings) -> Self {
-        Self { core, api, settings }
+    pub fn new(
+        core: Arc<Core>,
+        api: Arc<ApiState>,
+        settings: AdapterSettings,
+        search: NewestIndex,
+    ) -> Self {
+        let documents = DocumentCache::new(settings.document_cache_bytes);
+        Self { core, api, settings, search, documents }
+    }
+
+    /// Counters of the cache of documents, for metrics.
+    #[must_use]
+    pub fn cache(&self) -> RoomCache {
+        self.documents.stats()
     }
 }

@@ -7,7 +7,6 @@
 mod candidates;
 mod load;
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -34,7 +33,7 @@ pub struct EmbeddedComponent {
     /// Its name, for messages.
     pub name: String,
     /// The component.
-    pub bytes: Cow<'static, [u8]>,
+    pub bytes: Vec<u8>,
     /// Origin: `embedded`, or a folder.
     pub by: String,
 }
@@ -62,7 +61,7 @@ struct ReconcilerState {
     /// again.
     untrusted: HashMap<Digest, Option<Signature>>,
     /// The present set: digests, and formats that nothing may serve.
-    serving: (Vec<Digest>, Vec<String>),
+    serving: (Vec<Digest>, Vec<(PluginKind, String)>),
     /// Releases that wait and promise something else, with those that serve: found out once.
     unlike: HashSet<(Digest, Digest)>,
 }
@@ -94,10 +93,7 @@ impl PluginReconciler {
         let known: HashSet<ReleaseId> =
             store.releases().await?.into_iter().map(|release| release.id).collect();
         for EmbeddedComponent { name, bytes, by } in embedded {
-            let bytes: Bytes = match bytes {
-                Cow::Borrowed(bytes) => Bytes::from_static(bytes),
-                Cow::Owned(bytes) => Bytes::from(bytes),
-            };
+            let bytes = Bytes::from(bytes);
             let loaded = load_component(&reconciler.sandbox, bytes.clone()).await;
             let plugin = loaded.map_err(|unfit| ReleaseError::Embedded {
                 name,
@@ -123,13 +119,15 @@ impl PluginReconciler {
         let mut state = self.state.lock().await;
         let mut complete = true;
         let mut serving: Vec<Plugin> = Vec::new();
-        let mut unavailable: Vec<String> = Vec::new();
+        let mut unavailable: Vec<(PluginKind, String)> = Vec::new();
         let lines = lines(releases);
         // Readers serve nobody: publishers load them.
         for line in lines.iter().filter(|line| line.kind != PluginKind::Reader) {
             match self.load_first(&mut state, &line.candidates, &mut complete).await {
                 Some(plugin) => serving.push(plugin),
-                None if line.kind == PluginKind::Encoder => unavailable.push(line.name.clone()),
+                None if matches!(line.kind, PluginKind::Encoder | PluginKind::Adapter) => {
+                    unavailable.push((line.kind, line.name.clone()));
+                }
                 None => {}
             }
         }
@@ -172,7 +170,11 @@ impl PluginReconciler {
 }
 
 /// Logs what is new.
-fn log_changes(before: &(Vec<Digest>, Vec<String>), serving: &[Plugin], unavailable: &[String]) {
+fn log_changes(
+    before: &(Vec<Digest>, Vec<(PluginKind, String)>),
+    serving: &[Plugin],
+    unavailable: &[(PluginKind, String)],
+) {
     for plugin in serving.iter().filter(|plugin| !before.0.contains(plugin.digest())) {
         tracing::info!(
             plugin = plugin.name(),
@@ -182,10 +184,11 @@ fn log_changes(before: &(Vec<Digest>, Vec<String>), serving: &[Plugin], unavaila
             "serving a release"
         );
     }
-    for format in unavailable.iter().filter(|format| !before.1.contains(format)) {
+    for (kind, name) in unavailable.iter().filter(|plugin| !before.1.contains(plugin)) {
         tracing::error!(
-            format,
-            "no release of this format may serve: requests for it are answered 503; install one, or pin one that works"
+            kind = kind.as_str(),
+            name,
+            "no release of this plugin may serve: requests for it are answered 503; install one, or pin one that works"
         );
     }
 }

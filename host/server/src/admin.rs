@@ -52,7 +52,7 @@ async fn metrics_text(State(state): State<AppState>, request: Request) -> Result
     // Without an answer of the database their families are left out, as it says elsewhere.
     let checks = state.core.catalog_cache.check_summary().await.ok();
     let text = metrics::text(move |sheet| {
-        metrics::write(&state.core, checks.as_deref(), &state.api.caches(), sheet)?;
+        metrics::write(&state.core, checks.as_deref(), &state.caches(), sheet)?;
         #[cfg(feature = "pages")]
         if let Some(pages) = &state.pages {
             pages.write_metrics(sheet)?;

@@ -4,6 +4,8 @@
 mod admin;
 mod not_found;
 mod router;
+#[cfg(any(feature = "pages", feature = "adapters"))]
+mod search_index;
 mod settings;
 mod state;
 

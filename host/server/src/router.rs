@@ -39,7 +39,10 @@ pub fn app(state: AppState) -> Router {
         Some(pages) => yearbook_pages::show_errors(routes, pages),
         None => routes,
     };
-    middleware::observe(routes, &state.core)
+    let routes = middleware::observe(routes, &state.core);
+    #[cfg(feature = "adapters")]
+    let routes = yearbook_adapters::allow_headers(routes, &state.adapters);
+    routes
 }
 
 /// Serves clients of `state` on `listener` until `shutdown` is ready, as [`serve::serve`] does, and

@@ -7,7 +7,7 @@ use yearbook_adapters::AdaptersState;
 use yearbook_api::{ApiSettings, ApiState, ResponseCacheStats};
 use yearbook_catalog::{Catalog, CatalogCache, CatalogError, KeyVerifier, Quota};
 use yearbook_http::Core;
-use yearbook_http::metrics::{self, HttpMetrics, ListenerMetrics};
+use yearbook_http::metrics::{self, HttpMetrics, ListenerMetrics, RoomCache};
 use yearbook_http::open_responses::OpenResponses;
 use yearbook_http::rate_limit::{BurstLimiter, RefusalPace};
 #[cfg(feature = "pages")]
@@ -20,6 +20,8 @@ use yearbook_signup::Signup;
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
+#[cfg(any(feature = "pages", feature = "adapters"))]
+use crate::search_index;
 use crate::settings::ServiceSettings;
 
 /// Parts that the binary hands to the server.
@@ -103,17 +105,20 @@ impl AppState {
             link_preview: None,
         };
         let api = Arc::new(ApiState::new(Arc::clone(&core), settings).await?);
+        #[cfg(any(feature = "pages", feature = "adapters"))]
+        let search = search_index::follow(&core.catalog_cache);
         Ok(Self {
             #[cfg(feature = "adapters")]
             adapters: {
                 let settings = services.settings.adapters;
-                Arc::new(AdaptersState::new(Arc::clone(&core), Arc::clone(&api), settings))
+                let (core, api) = (Arc::clone(&core), Arc::clone(&api));
+                Arc::new(AdaptersState::new(core, api, settings, search.clone()))
             },
             #[cfg(feature = "pages")]
             pages: has_pages.then(|| {
                 let settings = services.settings.pages;
                 let (core, cited_rows) = (Arc::clone(&core), Arc::clone(&api));
-                Arc::new(PagesState::new(core, settings, services.signup, cited_rows))
+                Arc::new(PagesState::new(core, settings, services.signup, cited_rows, search))
             }),
             #[cfg(feature = "share")]
             share: Arc::new(ShareState::new(Arc::clone(&core), services.settings.share).await?),
@@ -129,6 +134,14 @@ impl AppState {
             return &yearbook_pages::FOLDERS;
         }
         &[]
+    }
+
+    /// Counters of the rooms' caches, for metrics.
+    pub(crate) fn caches(&self) -> Vec<RoomCache> {
+        let mut caches = self.api.caches().to_vec();
+        #[cfg(feature = "adapters")]
+        caches.push(self.adapters.cache());
+        caches
     }
 
     /// Counts of the response cache since the start.

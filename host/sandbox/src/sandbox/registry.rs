@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use yearbook_domain::PluginKind;
 
 use super::Plugin;
 use crate::adapt::PluginAdapter;
@@ -25,29 +26,38 @@ pub struct PluginSet {
     transforms: BTreeMap<String, Arc<PluginTransform>>,
     /// Formats that have releases of which none may serve.
     unavailable: BTreeSet<(usize, String)>,
+    /// Adapters of which the same is true.
+    unavailable_adapters: BTreeSet<String>,
 }
 
 impl PluginSet {
-    /// A set of these plugins, the last of a name. `unavailable`: formats that clients may name and
-    /// that nothing serves at present.
+    /// A set of these plugins, the last of a name. `unavailable`: formats and adapters that clients
+    /// may name and that nothing serves at present.
     pub fn new<'a>(
         plugins: impl IntoIterator<Item = &'a Plugin>,
-        unavailable: impl IntoIterator<Item = String>,
+        unavailable: impl IntoIterator<Item = (PluginKind, String)>,
     ) -> Self {
         let mut set = Self::default();
         for plugin in plugins {
             set.insert(plugin);
         }
-        set.unavailable = unavailable
-            .into_iter()
-            .map(|format| sort_key(&format))
-            .filter(|key| !set.encoders.contains_key(key))
-            .collect();
+        for (kind, name) in unavailable {
+            let key = sort_key(&name);
+            match kind {
+                PluginKind::Encoder if !set.encoders.contains_key(&key) => {
+                    set.unavailable.insert(key);
+                }
+                PluginKind::Adapter if !set.adapters.contains_key(&name) => {
+                    set.unavailable_adapters.insert(name);
+                }
+                _ => {}
+            }
+        }
         set
     }
 
     /// Puts a plugin in the place of its name, and returns whether another one had that.
-    fn insert(&mut self, plugin: &Plugin) -> bool {
+    pub fn insert(&mut self, plugin: &Plugin) -> bool {
         match plugin {
             Plugin::Adapter(adapter) => {
                 self.adapters.insert(adapter.name().to_owned(), Arc::clone(adapter)).is_some()
@@ -120,6 +130,12 @@ impl PluginSet {
     #[must_use]
     pub fn adapter(&self, name: &str) -> Option<&Arc<PluginAdapter>> {
         self.adapters.get(name)
+    }
+
+    /// Returns whether an adapter is known but has no release that may serve.
+    #[must_use]
+    pub fn is_unavailable_adapter(&self, name: &str) -> bool {
+        self.unavailable_adapters.contains(name)
     }
 
     /// Every adapter by name.

@@ -19,7 +19,8 @@ pub(super) async fn check_built_in(
     let formats = plugins.encoders().map(|encoder| encoder.description().format.as_str());
     let tools = plugins.generators().map(|generator| generator.description().tool.as_str());
     let transforms = plugins.transforms().map(|transform| transform.description().name.as_str());
-    let names: Vec<_> = formats.chain(tools).chain(transforms).collect();
+    let adapters = plugins.adapters().map(|adapter| adapter.description().name.as_str());
+    let names: Vec<_> = formats.chain(tools).chain(transforms).chain(adapters).collect();
     Ok((Status::Ok, format!("{} load", names.join(", "))))
 }
 
