@@ -5,6 +5,7 @@
 mod budget;
 mod chain;
 mod codes;
+mod column_numbers;
 mod columns;
 mod crossing;
 mod description;

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BooleanArray, RecordBatch, Scalar, StringArray, make_array, new_null_array,
+    Array, ArrayRef, AsArray, BooleanArray, RecordBatch, make_array, new_null_array,
 };
-use arrow::compute::and;
-use arrow::compute::kernels::cmp::{gt_eq, lt_eq};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::{DataType, Field, Int32Type, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use yearbook_domain::metadata_key::{ROLE, TYPE};
 use yearbook_domain::{ColumnRole, Date};
@@ -40,17 +39,35 @@ pub(super) fn date_column(schema: &Schema) -> Option<usize> {
     schema.fields().iter().position(|field| dated(field))
 }
 
-/// Rows whose date is one from `from` to `to`.
+/// `rows` whose date is one from `from` to `to`. `dates`: one for each of them.
 ///
 /// # Errors
 /// Fails for a column of another type.
-pub(super) fn dates_within(
+pub(super) fn rows_within(
+    rows: RecordBatch,
     dates: &ArrayRef,
     from: Date,
     to: Date,
-) -> Result<BooleanArray, ArrowError> {
-    let day = |date: Date| Scalar::new(StringArray::from_iter_values([date.as_str()]));
-    and(&gt_eq(dates, &day(from))?, &lt_eq(dates, &day(to))?)
+) -> Result<RecordBatch, ArrowError> {
+    let is_inside =
+        |day: Option<&str>| day.is_some_and(|day| from.as_str() <= day && day <= to.as_str());
+    let days = |column: &ArrayRef| match column.as_string_opt::<i32>() {
+        Some(days) => Ok(days.iter().map(is_inside).collect::<Vec<bool>>()),
+        None => Err(ArrowError::CastError("dates that are no text".to_owned())),
+    };
+    let inside = match dates.as_dictionary_opt::<Int32Type>() {
+        Some(keyed) => {
+            // Each value of a dictionary is compared once.
+            let of_values = days(keyed.values())?;
+            let of_key = |key: Option<i32>| of_values.get(usize::try_from(key?).ok()?).copied();
+            keyed.keys().iter().map(|key| of_key(key).unwrap_or(false)).collect()
+        }
+        None => days(dates)?,
+    };
+    if inside.iter().all(|inside| *inside) {
+        return Ok(rows);
+    }
+    filter_record_batch(&rows, &BooleanArray::from(inside))
 }
 
 /// `batch`, which has the columns `read` of `schema`, with all columns of it; those that are

@@ -50,8 +50,7 @@ pub(super) fn wire(rows: usize, columns: &[ArrayRef]) -> Result<WireColumns, Gue
     WireColumns::whole(rows, columns).map_err(host_error)
 }
 
-/// Number of rows of `batch` from `at` on that make one slice, where these of its columns cross or
-/// number groups.
+/// Number of rows of `batch` from `at` on that make one slice, where these of its columns cross.
 pub(super) fn slice_rows(batch: &RecordBatch, columns: &[usize], at: usize) -> usize {
     let most = (batch.num_rows() - at).min(SLICE_ROWS);
     let texts: Vec<&ArrayRef> = columns
@@ -59,6 +58,11 @@ pub(super) fn slice_rows(batch: &RecordBatch, columns: &[usize], at: usize) -> u
         .map(|column| batch.column(*column))
         .filter(|column| matches!(column.data_type(), DataType::Utf8 | DataType::Dictionary(..)))
         .collect();
+    let longest = texts.iter().map(|column| longest_text(column)).fold(0, usize::saturating_add);
+    let row = longest.saturating_add(columns.len() * VALUE_BYTES);
+    if most.saturating_mul(row) <= SLICE_BYTES {
+        return most;
+    }
     let mut bytes = 0_usize;
     for row in 0..most {
         bytes = bytes.saturating_add(columns.len() * VALUE_BYTES);
@@ -70,6 +74,14 @@ pub(super) fn slice_rows(batch: &RecordBatch, columns: &[usize], at: usize) -> u
         }
     }
     most
+}
+
+/// Bytes of the longest text of a column.
+fn longest_text(column: &ArrayRef) -> usize {
+    let keyed = column.as_dictionary_opt::<Int32Type>();
+    let text = keyed.map_or(column, |keyed| keyed.values()).as_string_opt::<i32>();
+    let offsets = text.map_or(&[][..], |text| text.value_offsets());
+    (1..offsets.len()).map(|end| text_length(offsets, end - 1)).max().unwrap_or(0)
 }
 
 /// Bytes of the text of a row.

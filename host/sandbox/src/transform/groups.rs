@@ -3,27 +3,37 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
+use arrow::compute::take;
 use arrow::datatypes::Schema;
 use arrow::row::{RowConverter, RowParser, SortField};
 use indexmap::IndexSet;
 
 use super::budget::HeldBytes;
+use super::column_numbers::ColumnNumbers;
 use crate::guest_error::GuestError;
 
 /// Groups of a transform at most.
 pub(super) const GROUPS: usize = 1_000_000;
 /// Bytes of their values at most.
 pub(super) const VALUE_BYTES: usize = 64 << 20;
-/// Bytes that a group takes beside its values.
-const GROUP_BYTES: usize = 48;
+/// Bytes that a group or a value of a column takes beside its values.
+const GROUP_BYTES: usize = 64;
 
 /// The groups of one instance.
 pub(super) struct Groups {
+    columns: Vec<ColumnNumbers>,
+    /// The numbers of each group's values: one for each column.
+    keys: IndexSet<Box<[u32]>>,
+    /// The group that each one was followed by last: tables list their series again and again in
+    /// one order.
+    followers: Vec<u32>,
     /// `None` where all rows are one group.
     rows: Option<(RowConverter, RowParser)>,
-    values: IndexSet<Box<[u8]>>,
+    values: Vec<Box<[u8]>>,
     bytes: usize,
+    /// Bytes of `columns` that are counted in `held`.
+    counted: usize,
     held: HeldBytes,
 }
 
@@ -37,16 +47,26 @@ impl Groups {
         columns: &[usize],
         held: HeldBytes,
     ) -> Result<Self, GuestError> {
-        let field = |column: &usize| schema.field(*column).data_type().clone();
-        let fields: Vec<SortField> = columns.iter().map(field).map(SortField::new).collect();
-        let rows = if fields.is_empty() {
+        let types = || columns.iter().map(|column| schema.field(*column).data_type());
+        let rows = if columns.is_empty() {
             None
         } else {
+            let fields = types().cloned().map(SortField::new).collect();
             let converter = RowConverter::new(fields).map_err(host_error)?;
             let parser = converter.parser();
             Some((converter, parser))
         };
-        Ok(Self { rows, values: IndexSet::new(), bytes: 0, held })
+        let columns = types().map(ColumnNumbers::new).collect::<Result<_, _>>();
+        Ok(Self {
+            columns: columns.map_err(host_error)?,
+            keys: IndexSet::new(),
+            followers: Vec::new(),
+            rows,
+            values: Vec::new(),
+            bytes: 0,
+            counted: 0,
+            held,
+        })
     }
 
     /// Number of each row's group. `columns`: those of the groups in `batch`.
@@ -58,38 +78,91 @@ impl Groups {
         batch: &RecordBatch,
         columns: &[usize],
     ) -> Result<Vec<u32>, GuestError> {
-        let Some((converter, _)) = &self.rows else {
-            self.values.insert(Box::default());
+        if self.rows.is_none() {
+            self.values = vec![Box::default()];
             return Ok(vec![0; batch.num_rows()]);
-        };
-        let columns: Vec<ArrayRef> =
+        }
+        let arrays: Vec<ArrayRef> =
             columns.iter().map(|column| Arc::clone(batch.column(*column))).collect();
-        let rows = converter.convert_columns(&columns).map_err(host_error)?;
-        let mut numbers = Vec::with_capacity(rows.num_rows());
-        for row in &rows {
-            let number = match self.values.get_index_of(row.data()) {
+        let of_values = self.columns.iter_mut().zip(&arrays);
+        let of_values = of_values.map(|(numbers, column)| numbers.number(column));
+        let of_values = of_values.collect::<Result<Vec<_>, _>>().map_err(host_error)?;
+        self.count_columns()?;
+        let mut numbers = Vec::with_capacity(batch.num_rows());
+        let mut new = Vec::new();
+        let mut key = vec![0; arrays.len()];
+        let mut before = None;
+        for row in 0..batch.num_rows() {
+            let follower = before.and_then(|before: usize| self.followers.get(before)).copied();
+            let is_it = |group: &u32| {
+                let key = self.keys.get_index(*group as usize);
+                key.is_some_and(|key| {
+                    key.iter().zip(&of_values).all(|(one, numbers)| *one == numbers[row])
+                })
+            };
+            let number = match follower.filter(is_it) {
                 Some(number) => number,
                 None => {
-                    let bytes = row.data().len();
-                    self.bytes = self.bytes.saturating_add(bytes);
-                    if self.values.len() >= GROUPS || self.bytes > VALUE_BYTES {
-                        let (groups, bytes) = (GROUPS, VALUE_BYTES);
-                        return Err(GuestError::TooManyGroups { groups, bytes });
+                    for (one, numbers) in key.iter_mut().zip(&of_values) {
+                        *one = numbers[row];
                     }
-                    self.held.take(bytes.saturating_add(GROUP_BYTES))?;
-                    self.values.insert_full(row.data().into()).0
+                    let number = self.keys.get_index_of(&key[..]).unwrap_or_else(|| {
+                        new.push(u32::try_from(row).unwrap_or(u32::MAX));
+                        self.keys.insert_full(key.clone().into()).0
+                    });
+                    if number >= GROUPS {
+                        return Err(too_many());
+                    }
+                    self.followers.resize(self.keys.len(), u32::MAX);
+                    let number = u32::try_from(number).map_err(host_error)?;
+                    if let Some(before) = before {
+                        self.followers[before] = number;
+                    }
+                    number
                 }
             };
-            numbers.push(u32::try_from(number).map_err(host_error)?);
+            before = Some(number as usize);
+            numbers.push(number);
+        }
+        if !new.is_empty() {
+            self.keep_values(&arrays, new)?;
         }
         Ok(numbers)
+    }
+
+    /// Keeps the values of groups that are new, of these rows.
+    fn keep_values(&mut self, columns: &[ArrayRef], rows: Vec<u32>) -> Result<(), GuestError> {
+        let Some((converter, _)) = &self.rows else { return Ok(()) };
+        let rows = UInt32Array::from(rows);
+        let columns = columns.iter().map(|column| take(column, &rows, None));
+        let columns = columns.collect::<Result<Vec<_>, _>>().map_err(host_error)?;
+        for row in &converter.convert_columns(&columns).map_err(host_error)? {
+            let bytes = row.data().len();
+            self.bytes = self.bytes.saturating_add(bytes);
+            if self.bytes > VALUE_BYTES {
+                return Err(too_many());
+            }
+            let key = columns.len() * size_of::<u32>();
+            self.held.take(bytes.saturating_add(key + GROUP_BYTES))?;
+            self.values.push(row.data().into());
+        }
+        Ok(())
+    }
+
+    /// Counts what the columns keep. Values without a group are kept too: those of dictionaries.
+    fn count_columns(&mut self) -> Result<(), GuestError> {
+        let kept = |column: &ColumnNumbers| column.bytes() + column.count() * GROUP_BYTES;
+        let bytes = self.columns.iter().map(kept).sum::<usize>();
+        self.held.take(bytes.saturating_sub(self.counted))?;
+        self.counted = bytes;
+        Ok(())
     }
 
     /// Bytes that the values of these groups have as columns; `None` where a number is no group's.
     pub(super) fn bytes_of(&self, numbers: &[u32]) -> Option<usize> {
         let bytes = |number: &u32| {
             let number = usize::try_from(*number).ok()?;
-            self.values.get_index(number).map(|value| value.len())
+            self.values.get(number).map(|value| value.len())
         };
         numbers.iter().map(bytes).try_fold(0_usize, |all, bytes| Some(all.saturating_add(bytes?)))
     }
@@ -111,10 +184,14 @@ impl Groups {
     /// Fails when text has more than 2 GiB.
     pub(super) fn columns(&self, numbers: &[u32]) -> Result<Vec<ArrayRef>, GuestError> {
         let Some((converter, parser)) = &self.rows else { return Ok(Vec::new()) };
-        let value = |number: &u32| self.values.get_index(usize::try_from(*number).ok()?);
+        let value = |number: &u32| self.values.get(usize::try_from(*number).ok()?);
         let rows = numbers.iter().filter_map(value).map(|value| parser.parse(value));
         converter.convert_rows(rows).map_err(host_error)
     }
+}
+
+fn too_many() -> GuestError {
+    GuestError::TooManyGroups { groups: GROUPS, bytes: VALUE_BYTES }
 }
 
 /// A fault of the host.
@@ -164,6 +241,29 @@ mod tests {
         assert!(budget.used() > 0);
         drop(groups);
         assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn a_group_is_its_values_whatever_holds_them() {
+        let (mut groups, _) = groups(&[0, 1], 1 << 20);
+        let mut number = |rows: &RecordBatch| groups.number(rows, &[0, 1]).ok().unwrap();
+        let series = batch(&[Some("a"), Some("b"), None, Some("")], &[1, 1, 1, 1]);
+        assert_eq!(number(&series), [0, 1, 2, 3]);
+        assert_eq!(number(&series), [0, 1, 2, 3], "the same order again");
+        assert_eq!(number(&series.slice(1, 2)), [1, 2]);
+        // A dictionary that has more values than there are rows, and one in which a value stands
+        // twice and another is null.
+        assert_eq!(number(&series.slice(3, 1)), [3]);
+        let keys = arrow::array::Int32Array::from(vec![Some(2), Some(0), Some(1), None]);
+        let values = arrow::array::StringArray::from(vec![Some("b"), None, Some("b")]);
+        let text = DictionaryArray::new(keys, Arc::new(values));
+        let years: ArrayRef = Arc::new(Int64Array::from(vec![1, 1, 1, 2]));
+        let columns: Vec<ArrayRef> = vec![Arc::new(text), years];
+        let rows = RecordBatch::try_new(series.schema(), columns).unwrap();
+        assert_eq!(number(&rows), [1, 1, 2, 4]);
+        let columns = groups.columns(&[1, 2, 4]).ok().unwrap();
+        let text: Vec<_> = columns[0].as_string::<i32>().iter().collect();
+        assert_eq!(text, [Some("b"), None, None]);
     }
 
     #[test]

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
+use arrow::error::ArrowError;
 
 use super::PluginTransform;
 use super::codes::CodeTable;
-use super::columns::date_column;
+use super::columns::{date_column, rows_within};
 use super::instance::Codes;
 use super::needs::{Needs, Priming};
 use super::output::{Source, TransformOutput};
@@ -68,11 +70,28 @@ impl LinkColumns {
         Self { read, kept, assembled, assembled_schema, schema }
     }
 
-    /// Columns of the batches that cross or number groups, by their places there.
+    /// Columns of the batches that cross, by their places there.
     pub(super) fn crossing(&self, needs: &Needs) -> Vec<usize> {
-        let crossing = needs.columns.iter().map(|(column, _)| *column);
-        let all = crossing.chain(needs.groups.iter().flatten().copied());
-        all.map(|column| self.place(column)).collect()
+        needs.columns.iter().map(|(column, _)| self.place(*column)).collect()
+    }
+
+    /// The rows of a batch that come first, where all of them are pushed later or those of some
+    /// dates.
+    ///
+    /// # Errors
+    /// Fails for dates of another type.
+    pub(super) fn primed_rows(
+        &self,
+        plan: &LinkPlan,
+        batch: RecordBatch,
+    ) -> Result<RecordBatch, ArrowError> {
+        match (&plan.needs.prime, date_column(&plan.schema)) {
+            (Priming::Dates(from, to), Some(date)) => {
+                let dates = Arc::clone(batch.column(self.place(date)));
+                rows_within(batch, &dates, *from, *to)
+            }
+            _ => Ok(batch),
+        }
     }
 
     /// Place of an input column in the batches.

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
-use arrow::compute::{filter_record_batch, take};
+use arrow::compute::take;
 use yearbook_domain::Date;
 use yearbook_shares::SlotPermit;
 
 use super::budget::{ChainBytes, HeldBytes};
-use super::columns::{date_column, dates_within, whole_batch};
+use super::columns::{date_column, rows_within, whole_batch};
 use super::crossing::{SLICE_BYTES, SLICE_ROWS, cross, wire};
 use super::groups::{Groups, host_error};
 use super::instance::{CrossingRows, TransformInstance};
@@ -106,8 +106,7 @@ impl LinkRun {
         let rows = match from.zip(date_column(&self.plan.schema)) {
             Some((from, date)) => {
                 let dates = self.of_input(&made, batch.column(self.columns.place(date)))?;
-                let inside = dates_within(&dates, from, Date::MAX).map_err(host_error)?;
-                filter_record_batch(&rows, &inside).map_err(host_error)?
+                rows_within(rows, &dates, from, Date::MAX).map_err(host_error)?
             }
             None => rows,
         };

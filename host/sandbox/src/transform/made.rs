@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Date32Array};
-use arrow::compute::{cast, max, min};
+use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int32Type};
 
 use super::codes::CodeTable;
@@ -133,8 +133,7 @@ fn check_take(take: &[u32], length: usize, batch: usize) -> Result<(), String> {
 
 fn check_days(days: &ArrayRef, name: &str) -> Result<(), String> {
     let days = days.as_primitive::<Int32Type>();
-    let inside = |day: Option<i32>| day.is_none_or(|day| DAYS.contains(&day));
-    if inside(min(days)) && inside(max(days)) {
+    if days.iter().flatten().all(|day| DAYS.contains(&day)) {
         Ok(())
     } else {
         Err(format!("a column {} with a date outside of 0001 to 9999", quote(name)))

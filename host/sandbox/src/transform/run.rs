@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::compute::filter_record_batch;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use tracing::Span;
 use yearbook_domain::Date;
@@ -12,11 +11,9 @@ use yearbook_shares::{CallerShare, SlotPermit};
 
 use super::budget::ChainBytes;
 use super::chain::{Link, input_window, priming_window};
-use super::columns::{date_column, dates_within};
 use super::crossing::{batch_bytes, slice_rows};
 use super::gather::gather;
 use super::link_run::LinkRun;
-use super::needs::Priming;
 use super::output::Relation;
 use super::{RowWindow, TransformFailure, TransformInput};
 use crate::encode::Batches;
@@ -163,17 +160,8 @@ impl LinkStream {
         let mut rows = self.run.stream(before, window, false);
         while let Some(batch) = rows.next().await {
             let batch = batch?;
-            let Priming::Dates(from, to) = self.link.plan.needs.prime else {
-                self.prime_batch(&batch).await?;
-                continue;
-            };
-            let inside = date_column(&self.link.plan.schema).map(|date| {
-                let dates = batch.column(self.link.columns.place(date));
-                filter_record_batch(&batch, &dates_within(dates, from, to)?)
-            });
-            if let Some(inside) = inside.transpose()? {
-                self.prime_batch(&inside).await?;
-            }
+            let batch = self.link.columns.primed_rows(&self.link.plan, batch)?;
+            self.prime_batch(&batch).await?;
         }
         Ok(())
     }

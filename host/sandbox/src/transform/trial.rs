@@ -4,14 +4,12 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::compute::filter_record_batch;
 use arrow::datatypes::SchemaRef;
 use yearbook_shares::SlotPermit;
 
 use super::PluginTransform;
 use super::budget::ChainBytes;
 use super::codes::CodeTable;
-use super::columns::{date_column, dates_within};
 use super::crossing::{batch_bytes, slice_rows};
 use super::groups::host_error;
 use super::instance::TransformInstance;
@@ -138,14 +136,8 @@ impl Trial {
     }
 
     fn prime(&self, run: &mut LinkRun, batch: &RecordBatch) -> Result<(), GuestError> {
-        let mut batch = self.read(batch)?;
-        if let Priming::Dates(from, to) = self.plan.needs.prime
-            && let Some(date) = date_column(&self.plan.schema)
-        {
-            let dates = batch.column(self.columns.place(date));
-            let inside = dates_within(dates, from, to).map_err(host_error)?;
-            batch = filter_record_batch(&batch, &inside).map_err(host_error)?;
-        }
+        let batch = self.read(batch)?;
+        let batch = self.columns.primed_rows(&self.plan, batch).map_err(host_error)?;
         self.slices(&batch).try_for_each(|slice| run.prime(&slice))
     }
 
