@@ -117,8 +117,13 @@ impl Transform for Growth {
 
     fn push(&mut self, rows: &InputRows, made: &mut MadeRows) -> Result<(), TransformError> {
         let columns = self.settings.read(rows);
+        let mut moment = None;
         for row in 0..rows.rows() {
-            let Some(moment) = columns.moment(row, self.settings.reference) else {
+            // Tables ascend in time, so most rows have that of the one before.
+            if !columns.is_as_before(row) {
+                moment = columns.moment(row, self.settings.reference);
+            }
+            let Some(moment) = &moment else {
                 columns.values(row).enumerate().for_each(|(at, _)| made.number(at, None));
                 continue;
             };

@@ -80,6 +80,12 @@ impl RowColumns<'_> {
         Some(Moment { form, time: Some(time), earlier })
     }
 
+    /// Returns whether a row has the time of the one before it.
+    pub(crate) fn is_as_before(&self, row: usize) -> bool {
+        let same_code = |periods: &Column<'_>| periods.text(row) == periods.text(row - 1);
+        row > 0 && self.periods.as_ref().is_none_or(same_code) && self.day(row) == self.day(row - 1)
+    }
+
     /// The period code of a row, or some code without periods.
     fn code(&self, row: usize) -> Option<PeriodCode> {
         match &self.periods {

@@ -39,6 +39,7 @@ enum MadeColumn {
 }
 
 /// The place of a row in time.
+#[derive(Debug, Clone, Copy)]
 struct Moment {
     /// Number of the period that it belongs to.
     period: i32,
@@ -136,8 +137,17 @@ impl Transform for Resample {
         let time = rows.column(0);
         let values: Vec<Column<'_>> =
             (1..=self.settings.values.len()).map(|need| rows.column(need)).collect();
+        let mut moment = None;
         for row in 0..rows.rows() {
-            let Moment { period, form, time } = self.settings.moment(&time, row)?;
+            // Most rows have the time of the one before.
+            let is_as_before = row > 0
+                && time.text(row) == time.text(row - 1)
+                && time.days(row) == time.days(row - 1);
+            let known = moment
+                .filter(|_| is_as_before)
+                .map_or_else(|| self.settings.moment(&time, row), Ok)?;
+            moment = Some(known);
+            let Moment { period, form, time } = known;
             if self.period.is_some_and(|newest| newest > period) {
                 return Err(descending());
             }
