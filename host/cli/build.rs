@@ -5,9 +5,16 @@
 
 #![expect(clippy::disallowed_methods, reason = "cargo speaks to build scripts by variables")]
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs, io};
+
+#[path = "src/builtin/names.rs"]
+#[expect(unreachable_pub, reason = "the library shows the names of its plugins")]
+mod names;
+
+/// The level at which zstd takes most time. It need not be tuned: a build does this once.
+const LEVEL: i32 = 19;
 
 /// Set by `cargo xtask` to its own program, which need not be built a second time then.
 const XTASK: &str = "YEARBOOK_XTASK";
@@ -52,6 +59,22 @@ fn main() {
         Ok(status) => fail(&format!("{build:?} ended with {status}")),
         Err(error) => fail(&format!("cannot run {build:?}: {error}")),
     }
+    if let Err(error) = pack(&root) {
+        fail(&format!("cannot pack them: {error}"));
+    }
+}
+
+/// Writes all components into one file for the binary, each behind its length.
+fn pack(root: &Path) -> io::Result<()> {
+    let mut all = Vec::new();
+    for name in names::all() {
+        let component = fs::read(root.join(format!("plugins/dist/{name}.wasm")))?;
+        let length = u32::try_from(component.len()).map_err(io::Error::other)?;
+        all.extend(length.to_le_bytes());
+        all.extend(component);
+    }
+    let packed = zstd::encode_all(&all[..], LEVEL)?;
+    fs::write(Path::new(&env::var_os("OUT_DIR").unwrap_or_default()).join("plugins.zst"), packed)
 }
 
 /// Files that decide the components' bytes, and the components.

@@ -362,7 +362,7 @@ async fn the_last_release_of_a_built_in_format_stays_and_what_it_failed_at_is_no
     three_datasets(&app).await;
     let (key, other_key) = (app.key(Plan::Enterprise).await, app.key(Plan::Enterprise).await);
     // As a binary would bring it: one that fails at every part.
-    let bytes = patched("evil", "temper:calm", "temper:trap").into();
+    let bytes = patched("evil", "temper:calm", "temper:trap");
     let brought = yearbook_releases::EmbeddedComponent {
         name: "evil".to_owned(),
         bytes,

@@ -1,6 +1,5 @@
 //! Hosts that follow a catalog, and releases that can be distinguished by what they write.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -36,7 +35,7 @@ pub(crate) fn patched(name: &str, from: &str, to: &str) -> Vec<u8> {
 pub(crate) fn embedded() -> Vec<EmbeddedComponent> {
     vec![EmbeddedComponent {
         name: "json".to_owned(),
-        bytes: Cow::Owned(component("json")),
+        bytes: component("json"),
         by: "embedded".to_owned(),
     }]
 }

@@ -1,27 +1,15 @@
 //! Built-in plugins and the sources of their components. Never decides what a component may do;
 //! that is the sandbox's.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-/// Names of the built-in plugins: formats in the order in which they are listed, then integrations,
-/// then transforms.
-pub const NAMES: [&str; 12] = [
-    "json",
-    "csv",
-    "arrow",
-    "parquet",
-    "svg",
-    "meltano",
-    "fivetran",
-    "azure-data-factory",
-    "growth",
-    "resample",
-    "aggregate",
-    "pivot",
-];
+mod names;
+
+pub use names::NAMES;
+use names::{IDLE, READERS};
 
 /// Names of the formats that every installation serves (spec-4.1-format).
 pub const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
@@ -29,42 +17,21 @@ pub const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 /// Formats that `plugin bench` measures beside any other (contract-14-bench-peers).
 pub const BENCH_PEERS: [&str; 2] = ["json", "csv"];
 
+/// Built-in transforms that `yearbook plugin bench` measures beside a transform.
+pub const BENCH_TRANSFORMS: [&str; 2] = ["growth", "resample"];
+
 /// Formats whose readers are built in, in the order of [`READERS`].
 pub const READ_FORMATS: [&str; 3] = ["sdmx-csv", "json-stat", "geojson"];
-
-/// Names of the built-in readers, in the order of [`READ_FORMATS`]. They are no releases: a
-/// publisher takes them where nobody installed a reader of the format.
-const READERS: [&str; 3] = ["read-sdmx-csv", "read-json-stat", "read-geojson"];
-
-/// Name of the guest that measures the crossing; it is registered nowhere.
-const IDLE: &str = "idle";
 
 /// Command that builds the built-in plugins.
 const HOW_TO_BUILD: &str = "build them with `cargo xtask plugins`, or name a folder that has them with --plugins or YEARBOOK_PLUGINS_DIR";
 
-/// Components that this binary carries, by name.
+/// Components that this binary carries, as the build script packed them.
 #[cfg(embedded_plugins)]
-const EMBEDDED: [(&str, &[u8]); NAMES.len() + READERS.len() + 1] = [
-    ("json", include_bytes!("../../../plugins/dist/json.wasm")),
-    ("csv", include_bytes!("../../../plugins/dist/csv.wasm")),
-    ("arrow", include_bytes!("../../../plugins/dist/arrow.wasm")),
-    ("parquet", include_bytes!("../../../plugins/dist/parquet.wasm")),
-    ("svg", include_bytes!("../../../plugins/dist/svg.wasm")),
-    ("meltano", include_bytes!("../../../plugins/dist/meltano.wasm")),
-    ("fivetran", include_bytes!("../../../plugins/dist/fivetran.wasm")),
-    ("azure-data-factory", include_bytes!("../../../plugins/dist/azure-data-factory.wasm")),
-    ("growth", include_bytes!("../../../plugins/dist/growth.wasm")),
-    ("resample", include_bytes!("../../../plugins/dist/resample.wasm")),
-    ("aggregate", include_bytes!("../../../plugins/dist/aggregate.wasm")),
-    ("pivot", include_bytes!("../../../plugins/dist/pivot.wasm")),
-    ("read-sdmx-csv", include_bytes!("../../../plugins/dist/read-sdmx-csv.wasm")),
-    ("read-json-stat", include_bytes!("../../../plugins/dist/read-json-stat.wasm")),
-    ("read-geojson", include_bytes!("../../../plugins/dist/read-geojson.wasm")),
-    (IDLE, include_bytes!("../../../plugins/dist/idle.wasm")),
-];
+const EMBEDDED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plugins.zst"));
 
 #[cfg(not(embedded_plugins))]
-const EMBEDDED: [(&str, &[u8]); 0] = [];
+const EMBEDDED: &[u8] = &[];
 
 /// Built-in plugin.
 #[derive(Clone, Debug)]
@@ -72,7 +39,7 @@ pub struct BuiltInComponent {
     /// One of [`NAMES`].
     pub name: &'static str,
     /// Bytes of the component.
-    pub bytes: Cow<'static, [u8]>,
+    pub bytes: Vec<u8>,
     /// Origin: `embedded`, or the folder.
     pub by: String,
 }
@@ -84,7 +51,8 @@ pub struct BuiltInComponent {
 /// Fails when there is no such folder or it lacks one of [`NAMES`]; the sentence says how to build
 /// them.
 pub fn components(folder: Option<&Path>) -> anyhow::Result<Vec<BuiltInComponent>> {
-    NAMES.into_iter().map(|name| find(folder, name)).collect()
+    let mut embedded = unpack(folder)?;
+    NAMES.into_iter().map(|name| find(folder, &mut embedded, name)).collect()
 }
 
 /// Loads the built-in reader of `format`, from where [`components`] finds the others; none where no
@@ -94,26 +62,50 @@ pub fn components(folder: Option<&Path>) -> anyhow::Result<Vec<BuiltInComponent>
 /// Fails when its component is missing; the sentence says how to build it.
 pub fn reader(folder: Option<&Path>, format: &str) -> anyhow::Result<Option<BuiltInComponent>> {
     let known = READ_FORMATS.into_iter().zip(READERS).find(|(known, _)| *known == format);
-    known.map(|(_, name)| find(folder, name)).transpose()
+    known.map(|(_, name)| find(folder, &mut unpack(folder)?, name)).transpose()
 }
 
-/// Loads the encoder that looks at no cell, from where [`components`] are.
+/// Loads the encoder and the transform that look at no cell, from where [`components`] are.
 ///
 /// # Errors
-/// Fails when it is missing; the sentence says how to build it.
-pub fn idle(folder: Option<&Path>) -> anyhow::Result<Cow<'static, [u8]>> {
-    find(folder, IDLE).map(|component| component.bytes)
+/// Fails when one is missing; the sentence says how to build it.
+pub fn idle(folder: Option<&Path>) -> anyhow::Result<[Vec<u8>; 2]> {
+    let mut embedded = unpack(folder)?;
+    let [encoder, transform] = IDLE.map(|name| find(folder, &mut embedded, name));
+    Ok([encoder?.bytes, transform?.bytes])
+}
+
+/// The components that this binary carries, by name; none where a folder is named.
+fn unpack(folder: Option<&Path>) -> anyhow::Result<HashMap<&'static str, Vec<u8>>> {
+    if EMBEDDED.is_empty() || folder.is_some() {
+        return Ok(HashMap::new());
+    }
+    let packed = zstd::decode_all(EMBEDDED).context("the plugins in this binary are damaged")?;
+    split(&packed).context("the plugins in this binary are cut off")
+}
+
+/// Each component behind its length, in the order of [`names::all`].
+fn split(mut packed: &[u8]) -> Option<HashMap<&'static str, Vec<u8>>> {
+    let mut next = || {
+        let (length, rest) = packed.split_first_chunk()?;
+        let (component, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        packed = rest;
+        Some(component.to_vec())
+    };
+    names::all().map(|name| Some((name, next()?))).collect()
 }
 
 /// One component: from the folder that was named, else from the binary, else from the work tree.
-fn find(folder: Option<&Path>, name: &'static str) -> anyhow::Result<BuiltInComponent> {
-    let embedded = EMBEDDED.into_iter().find(|(known, _)| *known == name);
-    let folder = match (folder, embedded) {
+fn find(
+    folder: Option<&Path>,
+    embedded: &mut HashMap<&'static str, Vec<u8>>,
+    name: &'static str,
+) -> anyhow::Result<BuiltInComponent> {
+    let folder = match (folder, embedded.remove(name)) {
         // A missing folder keeps the name that it was given.
         (Some(folder), _) => folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
-        (None, Some((_, bytes))) => {
-            let (bytes, by) = (Cow::Borrowed(bytes), "embedded".to_owned());
-            return Ok(BuiltInComponent { name, bytes, by });
+        (None, Some(bytes)) => {
+            return Ok(BuiltInComponent { name, bytes, by: "embedded".to_owned() });
         }
         (None, None) => work_tree_dist()
             .with_context(|| format!("this binary carries no plugins; {HOW_TO_BUILD}"))?,
@@ -121,7 +113,7 @@ fn find(folder: Option<&Path>, name: &'static str) -> anyhow::Result<BuiltInComp
     let path = folder.join(format!("{name}.wasm"));
     let bytes = std::fs::read(&path)
         .with_context(|| format!("cannot read the plugin {}; {HOW_TO_BUILD}", path.display()))?;
-    Ok(BuiltInComponent { name, bytes: Cow::Owned(bytes), by: folder.display().to_string() })
+    Ok(BuiltInComponent { name, bytes, by: folder.display().to_string() })
 }
 
 /// Folder of plugins in the work tree that this binary was built from. A release build must not
@@ -152,8 +144,22 @@ mod tests {
         }
         let found = components(Some(folder.path())).unwrap();
         assert_eq!(
-            found.iter().map(|component| component.bytes.to_vec()).collect::<Vec<_>>(),
+            found.into_iter().map(|component| component.bytes).collect::<Vec<_>>(),
             NAMES.map(|name| name.as_bytes().to_vec())
         );
+    }
+
+    #[test]
+    fn packed_components_have_their_names_again_and_none_that_is_cut_off() {
+        let packed: Vec<u8> = names::all()
+            .flat_map(|name| {
+                let length = u32::try_from(name.len()).unwrap().to_le_bytes();
+                [&length[..], name.as_bytes()].concat()
+            })
+            .collect();
+        let found = split(&packed).unwrap();
+        assert_eq!(found.len(), NAMES.len() + READERS.len() + 1);
+        assert!(found.iter().all(|(name, bytes)| name.as_bytes() == bytes));
+        assert!(split(&packed[..packed.len() - 1]).is_none());
     }
 }

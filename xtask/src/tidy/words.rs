@@ -30,8 +30,9 @@ const FORMATS: [&str; 10] = [
 ];
 
 /// Files that may name formats, with the reason.
-const FORMAT_NAMES: [(&str, &str); 9] = [
-    ("host/cli/src/builtin.rs", "it lists the components to embed"),
+const FORMAT_NAMES: [(&str, &str); 10] = [
+    ("host/cli/src/builtin.rs", "it says which formats every installation has"),
+    ("host/cli/src/builtin/names.rs", "it lists the components to embed"),
     ("host/domain/src/bulk.rs", "stored files are Parquet"),
     ("host/storage/src/object_storage/listing.rs", "stored files are Parquet"),
     ("host/sandbox/src/sandbox/registry.rs", "contract-2-formats orders the list of formats"),

@@ -140,7 +140,7 @@ async fn find_component(
     let is_it = |bytes: &[u8]| Digest::of(bytes) == *digest;
     if let Some(component) = built_in.into_iter().find(|component| is_it(&component.bytes)) {
         return Ok(LocatedComponent {
-            bytes: component.bytes.into_owned(),
+            bytes: component.bytes,
             digest: *digest,
             place: component.by,
         });
