@@ -10,6 +10,9 @@ use crate::{Credit, DatasetName, Date, Digest, Millis, Namespace, SnapshotId, Te
 /// The column that carries geometry in spatial datasets (spec-2.2-geometry).
 pub const GEOMETRY_COLUMN: &str = "geometry_wkt";
 
+/// The column with the numbers of rows in their snapshot. No column that is published has its name.
+pub const ROW_NUMBER_COLUMN: &str = "_row";
+
 /// Type of a column's values on the wire. Dates are text (spec-2.2-dates).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

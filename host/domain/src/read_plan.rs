@@ -4,6 +4,7 @@ mod applied;
 mod condition;
 mod names;
 mod planner;
+mod row_choice;
 mod row_order;
 mod series;
 
@@ -15,6 +16,7 @@ pub use applied::{AppliedTransform, AppliedTransforms};
 pub(crate) use condition::json_number;
 pub use condition::{ColumnTest, ColumnValue, Condition, FloatKey, Side, parse_value};
 pub use planner::{MAX_SORTED_ROWS, UNBOUNDED_ROWS, check_order, plan_read, resolve_selection};
+pub use row_choice::MAX_SKIPPED_ROWS;
 pub use row_order::{RowOrder, SortKey};
 pub use series::{MAX_SERIES, PeriodForm, series_columns, series_positions};
 
@@ -39,12 +41,19 @@ pub struct ReadPlan {
     pub conditions: Vec<Condition>,
     /// Keep rows whose geometry meets this box.
     pub bbox: Option<BoundingBox>,
+    /// Keep the row of this number, of those that all else leaves.
+    pub row: Option<u64>,
     /// Keep so many rows of each series, of those that all else leaves.
     pub series_rows: Option<SeriesRows>,
     /// Order of the rows.
     pub order: RowOrder,
     /// Row that comes first, where a cursor stopped; `None` from the beginning.
     pub first_row: Option<u64>,
+    /// Rows that are left out before the first one; 0 with `first_row`.
+    pub skip: u64,
+    /// True where the number of each row is a column behind the others,
+    /// [`ROW_NUMBER_COLUMN`](crate::dataset::ROW_NUMBER_COLUMN).
+    pub row_numbers: bool,
     /// Rows at most; `None` for all that match.
     pub max_rows: Option<u64>,
     /// The plan's row cap, where it is what bounds `max_rows`.
@@ -79,9 +88,12 @@ impl ReadPlan {
             search_text: None,
             conditions: Vec::new(),
             bbox: None,
+            row: None,
             series_rows: None,
             order: RowOrder::Natural,
             first_row: None,
+            skip: 0,
+            row_numbers: false,
             max_rows: None,
             plan_row_cap: None,
             applied: None,

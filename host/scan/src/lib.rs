@@ -1,7 +1,7 @@
 //! Reading stored Parquet: row groups are pruned, pages decoded and record batches cut for a plan.
-//! Imports point one way: `schema`, `search_pattern`, `geometry_box`, `texts` <- `decode` <-
-//! `row_bounds`, `date_window` <- `filter` <- `batches` <- `scan` <- `order` <- `reader` <-
-//! `changes`, `preview`, `shape`, `statistics`, `values`.
+//! Imports point one way: `schema` <- `row_numbers`; `schema`, `search_pattern`, `geometry_box`,
+//! `texts` <- `decode` <- `row_bounds`, `date_window` <- `filter` <- `batches` <- `scan` <- `order`
+//! <- `reader` <- `changes`, `preview`, `shape`, `statistics`, `values`.
 //! Never touches SQL, HTTP or guests, and writes nothing.
 
 mod batches;
@@ -16,6 +16,7 @@ mod reader;
 mod result_digest;
 mod row_bounds;
 mod row_counts;
+mod row_numbers;
 mod scan;
 pub mod schema;
 mod search_pattern;

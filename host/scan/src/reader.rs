@@ -23,6 +23,7 @@ use crate::filter::RowPredicate;
 use crate::order::{self, OrderedScan, SELECTION_BUDGET_BYTES, SelectionBudget, WantedRows};
 use crate::row_bounds::RowBoundsCache;
 use crate::row_counts::RowCounts;
+use crate::row_numbers::numbered_schema;
 use crate::scan::{self, Scan};
 use crate::values::StoredValuesCache;
 use crate::{StorageFailure, date_window, schema};
@@ -125,12 +126,30 @@ impl Reader {
     }
 
     async fn find(&self, plan: &ReadPlan) -> Result<Scan, StorageFailure> {
-        let snapshot = &plan.snapshot;
         self.cache.metrics.scans.increment();
+        if plan.skip == 0 {
+            return self.find_page(plan).await;
+        }
+        // Rows that are skipped are a page; this one begins with the row behind it.
+        let skipped = ReadPlan { skip: 0, max_rows: Some(plan.skip), ..plan.clone() };
+        let behind = Box::pin(self.find_page(&skipped)).await?.counts.next;
+        let page = ReadPlan { skip: 0, first_row: behind, ..plan.clone() };
+        if behind.is_some() {
+            return Box::pin(self.find_page(&page)).await;
+        }
+        let none = ReadPlan { max_rows: Some(0), ..page };
+        let scan = Box::pin(self.find_page(&none)).await?;
+        Ok(Scan { counts: RowCounts { next: None, ..scan.counts }, ..scan })
+    }
+
+    async fn find_page(&self, plan: &ReadPlan) -> Result<Scan, StorageFailure> {
+        let snapshot = &plan.snapshot;
         let source = self.open_file(snapshot).await?;
         let schema = projected_schema(&source.parquet, plan)?;
         let selection = self.selection(&source, plan).await?;
-        let projection = Projection::new(&source.parquet, &plan.columns, schema)?;
+        let numbered = plan.row_numbers.then(|| numbered_schema(&schema));
+        let projection =
+            Projection::new(&source.parquet, &plan.columns, schema)?.with_numbers(numbered);
         let bounds = match plan.bbox {
             Some(_) => Box::pin(self.bounds.get(&source.parquet)).await?,
             None => None,
@@ -148,7 +167,9 @@ impl Reader {
         };
         let start = selection.start.max(plan.first_row.unwrap_or(0)).min(selection.end);
         let window = start..selection.end;
-        scan::filter_window(source, projection, window, predicate, plan.max_rows).await
+        // Which rows are sent must be known where their numbers are.
+        let max_rows = plan.max_rows.or(plan.row_numbers.then_some(u64::MAX));
+        scan::filter_window(source, projection, window, predicate, max_rows).await
     }
 
     async fn scan_ordered(
@@ -196,7 +217,8 @@ impl Reader {
     /// # Errors
     /// [`StorageFailure::Mismatch`] for a column that the snapshot does not have.
     pub fn schema(plan: &ReadPlan) -> Result<SchemaRef, StorageFailure> {
-        schema_of(plan, &plan.columns)
+        let schema = schema_of(plan, &plan.columns)?;
+        Ok(if plan.row_numbers { numbered_schema(&schema) } else { schema })
     }
 
     /// The rows of `columns` (positions in the snapshot) in `window`, without dates or search, as
@@ -241,11 +263,11 @@ impl Reader {
             return Ok(RowCounts::default());
         }
         let selection = match (&plan.start, &plan.end) {
-            (None, None) => 0..plan.snapshot.rows,
+            (None, None) => stored_window(plan, plan.snapshot.rows),
             _ => self.selection(&self.open_file(&plan.snapshot).await?, plan).await?,
         };
-        let (counts, _) =
-            RowCounts::from_range(&selection, plan.first_row.unwrap_or(0), plan.max_rows);
+        let first_row = plan.first_row.unwrap_or(selection.start.saturating_add(plan.skip));
+        let (counts, _) = RowCounts::from_range(&selection, first_row, plan.max_rows);
         let is_whole = plan.first_row.is_none() && counts.next.is_none();
         if plan.order == RowOrder::Natural || is_whole {
             return Ok(counts);
@@ -304,24 +326,29 @@ impl Reader {
         source: &FileSource,
         plan: &ReadPlan,
     ) -> Result<Range<u64>, StorageFailure> {
-        let mut window = 0..source.parquet.rows();
+        let mut window = stored_window(plan, source.parquet.rows());
         if let Some(column) = &plan.snapshot.date_column {
             if let Some(start) = &plan.start {
-                window.start = date_window::partition_row(source, column, |date| {
+                let first = date_window::partition_row(source, column, |date| {
                     date < start.as_str().as_bytes()
-                })
-                .await?;
+                });
+                window.start = window.start.max(first.await?);
             }
             if let Some(end) = &plan.end {
-                window.end = date_window::partition_row(source, column, |date| {
+                let behind = date_window::partition_row(source, column, |date| {
                     date <= end.as_str().as_bytes()
-                })
-                .await?;
+                });
+                window.end = window.end.min(behind.await?);
             }
         }
         window.start = window.start.min(window.end);
         Ok(window)
     }
+}
+
+/// The rows of `plan` without its dates, of a file of `rows` rows.
+fn stored_window(plan: &ReadPlan, rows: u64) -> Range<u64> {
+    plan.row.map_or(0..rows, |row| row.min(rows)..row.saturating_add(1).min(rows))
 }
 
 /// The schema of `plan`, of the one for all columns that the opened file has: making fields and

@@ -64,6 +64,6 @@ fn build_scan(
     rows: Range<u64>,
     filter: RowFilter,
 ) -> Scan {
-    let schema = Arc::clone(&projection.schema);
+    let schema = projection.sent_schema();
     Scan { schema, counts, batches: stream_batches(source, projection, rows, filter) }
 }

@@ -40,7 +40,12 @@ pub(super) fn of_rows(
         // In another order than the natural one, row 0 may come first on a later page.
         hash.number(u64::from(plan.first_row.is_some()));
     }
-    // Absent where there is none, likewise.
+    // Absent where there is none of it, likewise.
+    if plan.skip > 0 || plan.row.is_some() || plan.row_numbers {
+        hash.number(plan.skip);
+        hash.optional(plan.row, FieldHasher::number);
+        hash.number(u64::from(plan.row_numbers));
+    }
     for step in transforms {
         hash.number(CHAIN_VERSION);
         hash.text(step.transform.digest().as_str());

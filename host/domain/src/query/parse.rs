@@ -88,6 +88,9 @@ pub fn parse_data<'a>(
         series_rows,
         bbox,
         apply,
+        skip: 0,
+        row: None,
+        row_numbers: false,
     };
     Ok((selection, OutputParameters { format, envelope, options: plugin_parameters(pairs) }))
 }

@@ -2,6 +2,8 @@
 //! parsed into one [`Selection`]; whether it suits the dataset is decided by
 //! [`crate::read_plan`].
 
+use std::fmt;
+
 use super::conditions::ConditionParameter;
 use crate::{BoundingBox, Date};
 
@@ -34,13 +36,28 @@ pub struct Selection {
     pub bbox: Option<Sent<BoundingBox>>,
     /// Names of the transforms that the rows go through, in this order; never empty.
     pub apply: Option<Sent<Vec<String>>>,
+    /// Rows that are left out before the first one. No client can name it, nor what follows.
+    pub skip: u64,
+    /// The row of this number alone, in the order in which the snapshot is stored.
+    pub row: Option<u64>,
+    /// True when the number of each row is sent, too.
+    pub row_numbers: bool,
 }
 
 impl Selection {
     /// Returns what chooses the rows and columns that the first transform sees.
     #[must_use]
     pub fn transform_input(&self) -> Self {
-        Self { columns: None, sort: None, series_rows: None, apply: None, ..self.clone() }
+        Self {
+            columns: None,
+            sort: None,
+            series_rows: None,
+            apply: None,
+            skip: 0,
+            row: None,
+            row_numbers: false,
+            ..self.clone()
+        }
     }
 
     /// Returns what shapes the rows that the last transform gives.
@@ -80,6 +97,12 @@ pub struct SortName {
     pub column: String,
     /// True behind a `-`.
     pub descending: bool,
+}
+
+impl fmt::Display for SortName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.descending { "-" } else { "" }, self.column)
+    }
 }
 
 /// Rows of each series, in the natural order (`first`, `last`).

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::ReadPlan;
 use super::condition::resolve_conditions;
 use super::names::{ColumnNames, Table, listed, quoted};
-use super::row_order::{check_series_rows, resolve_order};
+use super::row_choice::check_row_choice;
+use super::row_order::{RowOrder, check_series_rows, resolve_order};
 use crate::dataset::GEOMETRY_COLUMN;
 use crate::plan::BulkEntitlement;
 use crate::query::Sent;
@@ -41,8 +42,9 @@ pub fn resolve_selection(
     let order = resolve_order(&names, &snapshot, selection.sort.as_ref());
     let series_rows = check_series_rows(&snapshot, selection, table);
     let bbox = check_box(&snapshot, selection);
+    let rows = check_row_choice(selection, table);
     match (columns, conditions, order, series_rows, bbox) {
-        (Ok(columns), Ok(conditions), Ok(order), Ok(()), Ok(())) => {
+        (Ok(columns), Ok(conditions), Ok(order), Ok(()), Ok(())) if rows.is_empty() => {
             let dated = snapshot.date_column.is_some();
             Ok(ReadPlan {
                 start: selection.start.filter(|_| dated),
@@ -50,8 +52,11 @@ pub fn resolve_selection(
                 search_text: selection.dimensions.clone(),
                 conditions,
                 bbox: selection.bbox.as_ref().map(|sent| sent.value),
+                row: selection.row,
+                row_numbers: selection.row_numbers,
                 series_rows: selection.series_rows.as_ref().map(|sent| sent.value),
-                order,
+                // One row is in any order.
+                order: if selection.row.is_some() { RowOrder::Natural } else { order },
                 ..ReadPlan::of_columns(dataset, namespace, snapshot, columns)
             })
         }
@@ -62,6 +67,7 @@ pub fn resolve_selection(
                 .chain(order.err())
                 .chain(series_rows.err())
                 .chain(bbox.err())
+                .chain(rows)
                 .collect())
         }
     }
@@ -81,7 +87,12 @@ pub fn plan_read(
 ) -> Result<ReadPlan, Refusal> {
     guard(dataset, &plan.stored_rows().snapshot, limits, selection)?;
     let (max_rows, plan_row_cap) = bound(selection.limit, row_cap(&plan, limits));
-    let plan = ReadPlan { first_row, max_rows, plan_row_cap, ..plan };
+    let plan = match plan.applied {
+        // Rows that transforms make are numbered from 0 as they come.
+        Some(_) if selection.skip > 0 => ReadPlan { first_row: Some(selection.skip), ..plan },
+        _ => ReadPlan { first_row, skip: selection.skip, ..plan },
+    };
+    let plan = ReadPlan { max_rows, plan_row_cap, ..plan };
     check_order(&plan)?;
     Ok(plan)
 }
@@ -92,7 +103,9 @@ pub fn plan_read(
 /// [`Refusal::SortTooLarge`].
 pub fn check_order(plan: &ReadPlan) -> Result<(), Refusal> {
     let is_large = |rows: u64| rows > MAX_SORTED_ROWS;
-    let holds_many = is_large(plan.snapshot.rows) && plan.max_rows.is_none_or(is_large);
+    // Those that are skipped are held, too, before those that are sent.
+    let holds_many =
+        is_large(plan.snapshot.rows) && (plan.max_rows.is_none_or(is_large) || is_large(plan.skip));
     if holds_many && !plan.order.is_streamed() {
         return Err(Refusal::SortTooLarge { limit: MAX_SORTED_ROWS });
     }

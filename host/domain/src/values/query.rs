@@ -149,6 +149,7 @@ impl ValuesTarget {
     /// Returns true where every row of the snapshot is counted.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.plan.start.is_none() && self.plan.end.is_none() && !self.plan.is_filtered()
+        let ReadPlan { start, end, row, .. } = &self.plan;
+        start.is_none() && end.is_none() && row.is_none() && !self.plan.is_filtered()
     }
 }

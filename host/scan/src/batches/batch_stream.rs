@@ -15,8 +15,10 @@ use super::long_text;
 use super::read_task::{ReadTask, RowFilter, SMALL_SCAN_ROWS, ScanContext};
 use crate::StorageFailure;
 use crate::decode::{FileSource, Projection, RowRange, task_ranges};
+use crate::row_numbers::append_numbers;
 
-/// The wanted rows of `rows`. Must be called in a tokio runtime unless the store is local; may be
+/// The wanted rows of `rows`, with their numbers where those are sent: then all of them are wanted,
+/// or it is known which. Must be called in a tokio runtime unless the store is local; may be
 /// polled anywhere.
 pub(crate) fn stream_batches(
     mut source: FileSource,
@@ -24,6 +26,16 @@ pub(crate) fn stream_batches(
     rows: Range<u64>,
     filter: RowFilter,
 ) -> BoxStream<'static, Result<RecordBatch, StorageFailure>> {
+    let numbered = projection.numbered.clone();
+    let mut numbers: Box<dyn Iterator<Item = u64> + Send> = match (&numbered, &filter) {
+        (Some(_), RowFilter::Selection { rows: known }) => {
+            let (first, known) = (rows.start, known.clone());
+            let set = known.set_indices().map(|index| index as u64).collect::<Vec<_>>();
+            Box::new(set.into_iter().map(move |index| first + index))
+        }
+        _ => Box::new(rows.clone()),
+    };
+    let key = source.parquet.key.clone();
     let mut leaves = projection.leaves.clone();
     if let RowFilter::Predicate(predicate) = &filter {
         leaves.extend(predicate.leaves().iter().filter(|leaf| !projection.leaves.contains(leaf)));
@@ -56,6 +68,11 @@ pub(crate) fn stream_batches(
     let reading = BatchStream { context, steps, ahead, current: None, ready: VecDeque::new() };
     stream::try_unfold(reading, |mut reading| async move {
         Ok(reading.next().await?.map(|batch| (batch, reading)))
+    })
+    .map(move |batch| match (batch, &numbered) {
+        (Ok(batch), Some(schema)) => append_numbers(schema, &batch, &mut numbers)
+            .map_err(|error| StorageFailure::damaged(&key, error.to_string())),
+        (batch, _) => batch,
     })
     .boxed()
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 
 use super::batching::{batch_rows, content_bytes, range_bytes};
 use super::read_task::{ReadTask, RowFilter, SMALL_SCAN_ROWS, ScanContext};
@@ -42,6 +43,11 @@ impl RowBatches {
     /// The file.
     pub(crate) fn source(&self) -> &FileSource {
         &self.context.source
+    }
+
+    /// Schema of rows with their numbers; `None` if those are not sent.
+    pub(crate) fn numbered_schema(&self) -> Option<SchemaRef> {
+        self.context.projection.numbered.clone()
     }
 
     /// Rows of a batch in any row group.

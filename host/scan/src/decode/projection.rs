@@ -14,6 +14,8 @@ use crate::StorageFailure;
 pub(crate) struct Projection {
     /// Schema of the batches, in the order asked for.
     pub(crate) schema: SchemaRef,
+    /// The same with numbers of rows behind it, where they are sent.
+    pub(crate) numbered: Option<SchemaRef>,
     /// Columns of the file that are read, ascending.
     pub(crate) leaves: Vec<usize>,
     /// For each output column, its place among `leaves`.
@@ -36,7 +38,17 @@ impl Projection {
         leaves.dedup();
         let order =
             wanted.iter().map(|leaf| leaves.partition_point(|other| other < leaf)).collect();
-        Ok(Self { schema, leaves, order })
+        Ok(Self { schema, numbered: None, leaves, order })
+    }
+
+    /// The same with numbers of rows, where `numbered` is the schema with them.
+    pub(crate) fn with_numbers(self, numbered: Option<SchemaRef>) -> Self {
+        Self { numbered, ..self }
+    }
+
+    /// Schema of the batches of a scan.
+    pub(crate) fn sent_schema(&self) -> SchemaRef {
+        Arc::clone(self.numbered.as_ref().unwrap_or(&self.schema))
     }
 
     /// The same as the decoder wants it.

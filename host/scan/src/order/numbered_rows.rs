@@ -7,7 +7,7 @@ use std::ops::Range;
 use arrow::array::{Array, ArrayRef, RecordBatch, UInt64Array};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::{cast, concat, take};
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, SchemaRef};
 use arrow::error::ArrowError;
 use parquet::errors::ParquetError;
 
@@ -55,6 +55,16 @@ impl NumberedRows {
     /// Returns true where the store is local.
     pub(super) fn is_local(&self) -> bool {
         self.batches.source().files.is_local()
+    }
+
+    /// Schema of rows with their numbers; `None` if those are not sent.
+    pub(super) fn numbered_schema(&self) -> Option<SchemaRef> {
+        self.batches.numbered_schema()
+    }
+
+    /// The failure of a file whose rows cannot be numbered.
+    pub(super) fn damaged(&self, error: &ArrowError) -> StorageFailure {
+        StorageFailure::damaged(&self.batches.source().parquet.key, error.to_string())
     }
 
     /// Reads the first rows of `block`, whose numbers each come once, and takes them off it. Where

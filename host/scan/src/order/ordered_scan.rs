@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::buffer::BooleanBuffer;
+use arrow::datatypes::SchemaRef;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use tokio::runtime::Handle;
@@ -27,6 +28,7 @@ use crate::StorageFailure;
 use crate::batches::{RowFilter, stream_batches};
 use crate::decode::{FileSource, Projection};
 use crate::row_counts::RowCounts;
+use crate::row_numbers::append_numbers;
 use crate::scan::Scan;
 
 /// A scan in parts: where rows are, and which of them are wanted.
@@ -54,7 +56,7 @@ pub(crate) async fn scan_ordered(
     budget: &SelectionBudget,
 ) -> Result<Scan, StorageFailure> {
     let OrderedScan { source, projection, window, mut wanted } = scan;
-    let schema = Arc::clone(&projection.schema);
+    let schema = projection.sent_schema();
     let parquet = &source.parquet;
     let series_keys = match plan.series_rows {
         Some(rows) => Some((rows, SeriesKeys::new(parquet, &plan.snapshot)?)),
@@ -175,6 +177,10 @@ struct NumberedScan {
     block: VecDeque<u64>,
     /// Rows that were read last.
     read: Option<ReadRows>,
+    /// Schema of rows with their numbers, where those are sent.
+    numbered: Option<SchemaRef>,
+    /// Numbers of the rows that have not been sent.
+    unsent: VecDeque<u64>,
 }
 
 /// The rows `found`, then those of `numbers`, as batches. Must be called in a tokio runtime unless
@@ -185,7 +191,10 @@ fn stream_numbers(
     rows: NumberedRows,
 ) -> RowStream {
     let runtime = (!rows.is_local()).then(Handle::current);
-    let scan = NumberedScan { numbers, rows, block: found.into(), read: None };
+    let numbered = rows.numbered_schema();
+    let unsent = if numbered.is_some() { found.clone().into() } else { VecDeque::new() };
+    let block = found.into();
+    let scan = NumberedScan { numbers, rows, block, read: None, numbered, unsent };
     stream::try_unfold(scan, move |mut scan| {
         let runtime = runtime.clone();
         let step = async move { Ok(scan.next().await?.map(|batch| (batch, scan))) };
@@ -208,12 +217,18 @@ impl NumberedScan {
             if let Some(read) = &mut self.read
                 && let Some(batch) = self.rows.next_batch(read).await?
             {
-                return Ok(Some(batch));
+                let Some(schema) = &self.numbered else { return Ok(Some(batch)) };
+                let mut numbers = self.unsent.drain(..batch.num_rows().min(self.unsent.len()));
+                let batch = append_numbers(schema, &batch, &mut numbers);
+                return batch.map(Some).map_err(|error| self.rows.damaged(&error));
             }
             self.read = None;
             if self.block.is_empty() {
                 let Some(numbers) = &mut self.numbers else { return Ok(None) };
                 let Some(numbers) = numbers.next().await? else { return Ok(None) };
+                if self.numbered.is_some() {
+                    self.unsent.extend(&numbers);
+                }
                 self.block = numbers.into();
             }
             self.read = Some(self.rows.read(&mut self.block).await?);

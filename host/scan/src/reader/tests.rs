@@ -11,6 +11,7 @@ mod fixture;
 mod kept_columns;
 mod laws;
 mod less;
+mod numbered;
 mod ordered;
 mod ordered_reads;
 mod ordered_room;

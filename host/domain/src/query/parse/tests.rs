@@ -42,6 +42,9 @@ fn defaults_are_those_of_spec_4_1() {
             series_rows: None,
             bbox: None,
             apply: None,
+            skip: 0,
+            row: None,
+            row_numbers: false,
         }
     );
     assert_eq!(output(""), OutputParameters::default());

@@ -18,7 +18,7 @@ const CUT: u64 = 36;
 
 /// A map of squares of a tenth of a degree, each with `corners` of 14 bytes on one side, in row
 /// groups of 2,000 and pages of `page`.
-async fn squares(page: usize, corners: usize) -> StoredFixture {
+pub(super) async fn squares(page: usize, corners: usize) -> StoredFixture {
     let options = FixtureOptions { group: 2_000, page, ..FixtureOptions::rows(SIDE * SIDE) };
     let square = |row: usize| {
         let [x, y] = [row % SIDE, row / SIDE].map(|at| at as f64 / 10.0);
@@ -39,14 +39,14 @@ async fn squares(page: usize, corners: usize) -> StoredFixture {
 }
 
 /// A plan for the squares of a box without their geometry.
-fn boxed(stored: &StoredFixture, bbox: [f64; 4]) -> ReadPlan {
+pub(super) fn boxed(stored: &StoredFixture, bbox: [f64; 4]) -> ReadPlan {
     let mut plan = plan(&stored.snapshot);
     (plan.bbox, plan.columns) = (Some(BoundingBox(bbox)), vec![4]);
     plan
 }
 
 /// A box that cuts squares on every side.
-const PART: [f64; 4] = [3.03, 4.05, 3.97, 4.98];
+pub(super) const PART: [f64; 4] = [3.03, 4.05, 3.97, 4.98];
 
 /// Rows that were tested, and bytes that were read.
 fn cost(reader: &Reader) -> (u64, u64) {

@@ -26,7 +26,7 @@ const NUMBERS: [f64; 8] =
 const PERIODS: [&str; 5] = ["2001", "2001/02", "2001-Q2", "2001-07", "2002"];
 
 /// A table with few values in each column, and runs of one date.
-fn table(shape: &FixtureOptions, run: usize) -> RecordBatch {
+pub(super) fn table(shape: &FixtureOptions, run: usize) -> RecordBatch {
     let mut random = FixtureRandom(shape.seed);
     let mut day = 0;
     let (mut dates, mut regions, mut places) = (vec![], vec![], vec![]);
@@ -83,7 +83,7 @@ fn compare(column: &ArrayRef, descending: bool, one: u64, other: u64) -> Orderin
 }
 
 /// Rows that a plan asks for in its order, found the slow way.
-fn ordered(table: &RecordBatch, plan: &ReadPlan) -> Vec<u64> {
+pub(super) fn ordered(table: &RecordBatch, plan: &ReadPlan) -> Vec<u64> {
     let filter = ReadPlan { first_row: None, ..plan.clone() };
     let mut rows = matching(table, &filter);
     let counts = table.column(4).as_primitive::<Int64Type>();
@@ -94,6 +94,7 @@ fn ordered(table: &RecordBatch, plan: &ReadPlan) -> Vec<u64> {
         let holds = |row: usize| counts.is_valid(row) && counts.value(row) >= least;
         rows.retain(|&row| holds(usize::try_from(row).unwrap()));
     }
+    rows.retain(|row| plan.row.is_none_or(|only| *row == only));
     if let Some(of_each) = plan.series_rows {
         let is_period = plan.snapshot.columns[2].role == ColumnRole::Period;
         let text = |column: usize, row: u64| {
@@ -134,7 +135,7 @@ fn ordered(table: &RecordBatch, plan: &ReadPlan) -> Vec<u64> {
 }
 
 #[derive(Clone, Debug)]
-struct Ask {
+pub(super) struct Ask {
     run: usize,
     period: bool,
     needle: bool,
@@ -142,13 +143,14 @@ struct Ask {
     end: bool,
     series_rows: Option<SeriesRows>,
     order: RowOrder,
-    columns: Vec<usize>,
-    max_rows: u64,
+    pub(super) columns: Vec<usize>,
+    pub(super) max_rows: u64,
     task_rows: usize,
 }
 
-async fn check(shape: FixtureOptions, ask: Ask) {
-    let mut stored = StoredFixture::of_table(table(&shape, ask.run), &shape).await;
+/// A table as `shape` says, and what `ask` wants of it, without a limit.
+pub(super) async fn stored(shape: &FixtureOptions, ask: &Ask) -> (StoredFixture, ReadPlan) {
+    let mut stored = StoredFixture::of_table(table(shape, ask.run), shape).await;
     stored.reader.task_limits.rows = ask.task_rows;
     if ask.period {
         stored.snapshot.columns[2].role = ColumnRole::Period;
@@ -161,8 +163,13 @@ async fn check(shape: FixtureOptions, ask: Ask) {
     plan.conditions =
         ask.least.map(|bound| Condition { column: 4, test: least(bound) }).into_iter().collect();
     plan.end = ask.end.then(|| "2000-01-09".parse().unwrap());
-    (plan.series_rows, plan.order, plan.columns) = (ask.series_rows, ask.order, ask.columns);
+    (plan.series_rows, plan.order) = (ask.series_rows, ask.order.clone());
+    plan.columns.clone_from(&ask.columns);
+    (stored, plan)
+}
 
+async fn check(shape: FixtureOptions, ask: Ask) {
+    let (stored, mut plan) = stored(&shape, &ask).await;
     let all = ordered(&stored.table, &plan);
     let (rows, next) = stored.read(&plan).await.unwrap();
     assert_eq!(rows.columns(), expected(&stored.table, &all, &plan.columns).columns());
@@ -185,7 +192,7 @@ async fn check(shape: FixtureOptions, ask: Ask) {
     assert_eq!(plan.first_row, None, "the last page says that it is");
 }
 
-fn asks() -> impl Strategy<Value = Ask> {
+pub(super) fn asks() -> impl Strategy<Value = Ask> {
     let series_rows = (1_u64..4, any::<bool>()).prop_map(|(rows, first)| {
         if first { SeriesRows::First(rows) } else { SeriesRows::Last(rows) }
     });
