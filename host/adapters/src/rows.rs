@@ -1,25 +1,115 @@
-//! Rows that an adapter selects, and bytes around them (contract-17-rows).
+//! Rows that an adapter selects, and bytes around them (contract-17-rows): the line of `/data`,
+//! with a call of the adapter before the first byte.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::response::Response;
+use http::Method;
+use http::header::VARY;
+use sha2::{Digest as _, Sha256};
+use yearbook_api::adapted::{PlannedRows, RowsToSend};
+use yearbook_domain::Refusal;
 use yearbook_http::Error;
+use yearbook_http::headers::{insert_browser_headers, insert_text};
+use yearbook_sandbox::adapter::Framing;
 use yearbook_sandbox::catalogue::Fact;
-use yearbook_sandbox::{AdapterCalls, adapter};
+use yearbook_sandbox::{AdapterCalls, GuestError, adapter};
 
-use crate::AdaptersState;
+use crate::document::{self, PreparedDocument};
 use crate::request::Exchange;
+use crate::{AdaptersState, failure};
 
 /// Sends the rows that the adapter selects, charged as rows are.
 ///
 /// # Errors
-/// Those of `/data`.
+/// Those of `/data`; 500 for an adapter that breaks a rule.
 pub(crate) async fn send(
-    _app: &AdaptersState,
-    exchange: Exchange,
-    _calls: &mut AdapterCalls,
-    _facts: &Arc<Vec<Fact>>,
-    _rows: adapter::Rows,
+    app: &AdaptersState,
+    mut exchange: Exchange,
+    calls: &mut AdapterCalls,
+    facts: &Arc<Vec<Fact>>,
+    rows: adapter::Rows,
 ) -> Result<Response, Error> {
-    exchange.settle(Err(Error::internal("send rows", &"rows are not built"))).await
+    // On the heap: the rounds are over when rows begin.
+    let sent = Box::pin(render(app, &mut exchange, calls, facts, &rows)).await;
+    exchange.settle(sent).await
+}
+
+async fn render(
+    app: &AdaptersState,
+    exchange: &mut Exchange,
+    calls: &mut AdapterCalls,
+    facts: &Arc<Vec<Fact>>,
+    rows: &adapter::Rows,
+) -> Result<Response, Error> {
+    let auth = exchange.auth.clone().ok_or(Refusal::KeyMissing)?;
+    let plugin = Arc::clone(calls.plugin());
+    let own = plugin.encoder();
+    if rows.format.is_none() && own.is_none() {
+        let rule = "rows in a format of its own, and it brings none".to_owned();
+        let broken = failure::broken_rule(calls, rule);
+        return Err(failed(app, exchange, calls, rows, &broken));
+    }
+    let frame = frame_digest(calls, facts)?;
+    let asked = RowsToSend { parts: &exchange.parts, rows, own, frame };
+    let planned = Box::pin(app.api.plan_rows(&auth, &asked)).await?;
+    let vary = document::vary(&plugin, true);
+    let pending = match planned {
+        PlannedRows::Unchanged(mut response) => {
+            insert_text(response.headers_mut(), VARY, &vary);
+            return Ok(response);
+        }
+        PlannedRows::Pending(pending) => pending,
+    };
+    let (holder, ready) = if exchange.parts.method == Method::HEAD {
+        (auth.holder.clone(), Box::pin(pending.check(&app.api, &auth)).await?)
+    } else {
+        let holder = exchange.reserve(app).await?.holder().clone();
+        let ready = Box::pin(pending.render(&app.api, &holder)).await?;
+        (holder, ready)
+    };
+    let nothing = ready.known().rows == Some(0);
+    let wrapping = match calls.frame(facts, ready.known().clone()).await {
+        Ok(Framing::Wrap(wrapping)) => wrapping,
+        Ok(Framing::Instead(written)) if nothing => {
+            let document = PreparedDocument::new(&plugin, written)?;
+            return document.respond(app, exchange, &plugin).await;
+        }
+        Ok(Framing::Instead(_)) => {
+            let rule = "a document in place of rows that there are".to_owned();
+            let broken = failure::broken_rule(calls, rule);
+            return Err(failed(app, exchange, calls, rows, &broken));
+        }
+        Err(failure) => return Err(failed(app, exchange, calls, rows, &failure)),
+    };
+    let adapter::Wrapping { before, after, links } = wrapping;
+    let mut response = ready.send(&app.api, &holder, before, after).await?;
+    let headers = response.headers_mut();
+    insert_browser_headers(headers, document::SECURITY_POLICY);
+    insert_text(headers, VARY, &vary);
+    document::insert_links(headers, &links);
+    Ok(response)
+}
+
+fn failed(
+    app: &AdaptersState,
+    exchange: &Exchange,
+    calls: &AdapterCalls,
+    rows: &adapter::Rows,
+    failure: &GuestError,
+) -> Error {
+    let caller = exchange.auth.as_ref().map(|auth| auth.caller.id());
+    let datasets = BTreeSet::from([rows.selection.dataset.clone()]);
+    failure::record(app, caller, calls, datasets.into_iter().collect(), failure)
+}
+
+/// Digest of all that decides the bytes around rows besides the rows: an adapter is pure.
+fn frame_digest(calls: &AdapterCalls, facts: &[Fact]) -> Result<[u8; 32], Error> {
+    let mut hash = Sha256::new();
+    hash.update(calls.plugin().digest().as_str());
+    let asked = (&**calls.request(), facts);
+    let text = serde_json::to_vec(&asked);
+    hash.update(text.map_err(|failure| Error::internal("make a tag", &failure))?);
+    Ok(hash.finalize().into())
 }

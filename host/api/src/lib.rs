@@ -5,6 +5,8 @@
 //!
 //! Start at `routes/rows`: one straight line from the key to the body.
 
+pub mod adapted;
+mod cited_rows;
 mod link_settings;
 mod openapi;
 mod request;

@@ -16,4 +16,4 @@ mod row_tag;
 pub(crate) mod too_large;
 pub(crate) mod transform_failure;
 
-pub(crate) use pending::{Opened, open};
+pub(crate) use pending::{Opened, PendingResponse, open};

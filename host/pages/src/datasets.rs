@@ -76,7 +76,7 @@ pub(crate) async fn show(
 ) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
     let query = SearchQuery::parse(parts.uri.query());
-    let index = app.search.index().await?;
+    let index = app.index().await?;
     let key = PageKey {
         // The page has no absolute link.
         base_url: String::new(),

@@ -60,7 +60,7 @@ pub(crate) async fn show(
     // Before the datasets: what is cached under a revision is at least as new.
     let revision = app.core.catalog_cache.revision();
     let datasets = app.core.catalog_cache.datasets();
-    let index = app.search.index().await?;
+    let index = app.index().await?;
     let key = PageKey {
         base_url: base_url.clone(),
         address: "/".to_owned(),

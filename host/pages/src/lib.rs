@@ -26,7 +26,6 @@ mod machine;
 mod newest;
 mod plugin_view;
 mod refusal;
-mod search_index;
 mod signup;
 mod signup_metrics;
 mod state;
@@ -44,7 +43,6 @@ pub(crate) use cache::DocumentCache;
 pub(crate) use frame::{Frame, Section, Site};
 pub use link_preview::link_preview;
 pub(crate) use refusal::PageRefusal;
-pub(crate) use search_index::SearchIndexState;
 pub use state::PagesState;
 
 /// First segments of the addresses below which a slash at the end leads to the page without it.

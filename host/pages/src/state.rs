@@ -4,12 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use yearbook_domain::settings::PageSettings;
-use yearbook_http::Core;
+use yearbook_http::{Core, Error};
+use yearbook_http::cited_transforms::CitedRowSource;
 use yearbook_http::metrics::MetricsWriter;
+use yearbook_search::{NewestIndex, SearchIndex};
 use yearbook_signup::Signup;
 
 use crate::dataset_formats::DatasetFormatCache;
-use crate::{DocumentCache, SearchIndexState, Site, signup_metrics};
+use crate::{DocumentCache, Site, signup_metrics};
 
 /// State of every request for a page.
 pub struct PagesState {
@@ -19,6 +21,8 @@ pub struct PagesState {
     pub(crate) settings: PageSettings,
     /// Sign-up for Free keys. `None` where it is off.
     pub(crate) signup: Option<Arc<Signup>>,
+    /// The room that computes rows that citations name.
+    pub(crate) cited_rows: Arc<dyn CitedRowSource>,
     /// The frame of all pages.
     pub(crate) site: Site,
     /// Rendered pages.
@@ -26,23 +30,38 @@ pub struct PagesState {
     /// Formats that datasets have.
     pub(crate) dataset_formats: DatasetFormatCache,
     /// Full-text search over the catalog.
-    pub(crate) search: SearchIndexState,
+    search: NewestIndex,
 }
 
 impl PagesState {
-    /// Makes caches, and starts to follow the catalog for the search index.
+    /// Makes caches.
     #[must_use]
-    pub fn new(core: Arc<Core>, settings: PageSettings, signup: Option<Arc<Signup>>) -> Self {
+    pub fn new(
+        core: Arc<Core>,
+        settings: PageSettings,
+        signup: Option<Arc<Signup>>,
+        cited_rows: Arc<dyn CitedRowSource>,
+        search: NewestIndex,
+    ) -> Self {
         let public_url = core.settings.server.public_url.as_ref();
         Self {
             site: Site::new(&settings, public_url, signup.is_some()),
             cache: DocumentCache::new(settings.cache_bytes),
             dataset_formats: DatasetFormatCache::default(),
-            search: SearchIndexState::follow(&core.catalog_cache),
+            search,
             settings,
             signup,
+            cited_rows,
             core,
         }
+    }
+
+    /// Returns the newest search index. Waits only for the first one after a start.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] while the service stops.
+    pub(crate) async fn index(&self) -> Result<Arc<SearchIndex>, Error> {
+        self.search.index().await.ok_or(Error::Unavailable)
     }
 
     /// Writes what the pages have counted.

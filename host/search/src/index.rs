@@ -109,6 +109,20 @@ impl SearchIndex {
         Ok(SearchPage { total, page, pages, hits, facets, match_kind })
     }
 
+    /// Returns the names of all datasets that have words of `text`, best first, equals by name; of
+    /// all datasets where it has none.
+    ///
+    /// # Errors
+    /// [`SearchError`] of the library: no text causes one.
+    pub fn rank(&self, text: &str) -> Result<Vec<&str>, SearchError> {
+        let (mut found, match_kind) = self.find(text)?;
+        if match_kind != MatchKind::Everything {
+            found.sort_unstable_by(ScoredDocument::compare_ranks);
+        }
+        let names = found.iter().filter_map(|hit| self.names.get(hit.number as usize));
+        Ok(names.map(String::as_str).collect())
+    }
+
     /// Returns a digest of everything that is indexed, 16 hexadecimal digits: two indexes of one
     /// version give the same pages.
     #[must_use]

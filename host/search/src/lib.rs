@@ -9,6 +9,7 @@ mod document;
 mod error;
 mod facet;
 mod index;
+mod newest;
 mod page;
 mod query;
 
@@ -16,5 +17,6 @@ pub use document::{ColumnText, DatasetShape, SearchDocument};
 pub use error::SearchError;
 pub use facet::{Facet, FacetChoices};
 pub use index::SearchIndex;
+pub use newest::{IndexSender, NewestIndex};
 pub use page::{FacetCounts, FacetValue, MatchKind, PAGE_SIZE, SearchHit, SearchPage};
 pub use query::{MAX_CHOICE_BYTES, MAX_TEXT_BYTES, SearchQuery};

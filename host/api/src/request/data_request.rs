@@ -30,7 +30,8 @@ pub(crate) struct DataRequest {
     pub(crate) output: OutputParameters,
     /// Names and values of all parameters as sent, for links that keep them.
     pub(crate) pairs: Vec<(String, String)>,
-    /// The format's encoder, of the plugins that were loaded when the request began.
+    /// The format's encoder, of the plugins that were loaded when the request began; or the one
+    /// that an adapter brings.
     pub(crate) encoder: Arc<PluginEncoder>,
     plugins: Arc<PluginSet>,
     rows_of: RowsOf,
@@ -98,6 +99,22 @@ impl DataRequest {
         rows_of: RowsOf,
         problem: Option<ValidationError>,
     ) -> Result<Self, Error> {
+        Self::with_encoder(app, parts, name, pairs, rows_of, problem, None)
+    }
+
+    /// The same whose rows `encoder` writes; `None` for the one that the client asks for.
+    ///
+    /// # Errors
+    /// Those of [`DataRequest::parse`].
+    pub(super) fn with_encoder(
+        app: &ApiState,
+        parts: Parts,
+        name: Result<DatasetName, ValidationError>,
+        pairs: Vec<(String, String)>,
+        rows_of: RowsOf,
+        problem: Option<ValidationError>,
+        encoder: Option<Arc<PluginEncoder>>,
+    ) -> Result<Self, Error> {
         let plugins = app.core.plugins.current();
         let (data, pictures) = (plugins.data_formats(), plugins.picture_formats());
         let transforms: Vec<(&str, &str)> =
@@ -115,7 +132,10 @@ impl DataRequest {
                 return Err(Refusal::InvalidParameters(problems.collect()).into());
             }
         };
-        let encoder = negotiate(&parts, &plugins, output.format.as_deref())?;
+        let encoder = match encoder {
+            Some(encoder) => encoder,
+            None => negotiate(&parts, &plugins, output.format.as_deref())?,
+        };
         app.core.http_metrics.set_format(&parts.extensions, &encoder.description().format);
         Ok(Self { name, parts, selection, output, pairs, encoder, plugins, rows_of })
     }
@@ -158,15 +178,16 @@ impl DataRequest {
     /// # Errors
     /// A problem for every wrong value, whichever loaded plugin declares its parameter.
     pub(super) fn encoder_options(&self) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
-        let named = options::choose(&self.plugins, &self.output)?;
-        Ok(named.for_encoder(self.encoder.description(), self.output.envelope))
+        let chosen = self.encoder.description();
+        let named = options::choose_for(&self.plugins, chosen, &self.output)?;
+        Ok(named.for_encoder(chosen, self.output.envelope))
     }
 
     /// Transforms that the rows go through, in order, each with its options.
     ///
     /// # Errors
     /// As [`DataRequest::encoder_options`].
-    pub(super) fn transform_steps(&self) -> Result<Vec<TransformStep>, Vec<ValidationError>> {
+    pub(crate) fn transform_steps(&self) -> Result<Vec<TransformStep>, Vec<ValidationError>> {
         let named = options::choose(&self.plugins, &self.output)?;
         let names = self.selection.apply.iter().flat_map(|sent| &sent.value);
         let step = |name: &String| {

@@ -15,12 +15,12 @@ pub(crate) const ENVELOPE: &str = "envelope";
 
 /// Options that a client named, each with the name of the plugin that declares it.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct NamedOptions(Vec<(String, OptionValue)>);
+pub(crate) struct NamedOptions(Vec<(String, OptionValue)>);
 
 /// Judges the options of `output` against the formats and transforms of `plugins`. A parameter that
 /// no loaded plugin declares is ignored like any other unknown one; a wrong value is wrong even
 /// where another format was asked for, as with every declared parameter.
-pub(super) fn choose(
+pub(crate) fn choose(
     plugins: &PluginSet,
     output: &OutputParameters,
 ) -> Result<NamedOptions, Vec<ValidationError>> {
@@ -29,6 +29,25 @@ pub(super) fn choose(
     let transforms = plugins.transforms().map(|transform| transform.description());
     let transforms = transforms.map(|transform| (&*transform.name, &*transform.parameters));
     named_options(&formats.chain(transforms).collect::<Vec<_>>(), output)
+}
+
+/// The same where `chosen` writes the rows, which may be loaded under no name of its own.
+pub(super) fn choose_for(
+    plugins: &PluginSet,
+    chosen: &EncoderDescription,
+    output: &OutputParameters,
+) -> Result<NamedOptions, Vec<ValidationError>> {
+    if plugins.encoder(&chosen.format).is_some() {
+        return choose(plugins, output);
+    }
+    let own = named_options(&[(&*chosen.format, &*chosen.parameters)], output);
+    match (own, choose(plugins, output)) {
+        (Ok(own), Ok(others)) => Ok(NamedOptions(own.0.into_iter().chain(others.0).collect())),
+        (own, others) => {
+            let problems = own.err().into_iter().chain(others.err());
+            Err(problems.flatten().collect())
+        }
+    }
 }
 
 fn named_options(
@@ -58,7 +77,7 @@ fn named_options(
 
 impl NamedOptions {
     /// Returns those of `plugin`.
-    pub(super) fn for_plugin(&self, plugin: &str) -> Vec<OptionValue> {
+    pub(crate) fn for_plugin(&self, plugin: &str) -> Vec<OptionValue> {
         let own = self.0.iter().filter(|(name, _)| name == plugin);
         own.map(|(_, option)| option.clone()).collect()
     }

@@ -46,7 +46,7 @@ pub(super) fn shortest_order(order: RowOrder, chain: &TransformChain) -> RowOrde
 
 /// Returns the shape of `plan`, which is of the rows of `chain`. The chain is left with the columns
 /// that the shape needs.
-pub(super) fn shape(plan: &ReadPlan, chain: &mut TransformChain) -> RowShape {
+pub(crate) fn shape(plan: &ReadPlan, chain: &mut TransformChain) -> RowShape {
     let columns = &plan.snapshot.columns;
     let series = plan.series_rows.map(|rows| SeriesShape {
         rows,
@@ -94,7 +94,7 @@ fn names(schema: &Schema, key: &str) -> Option<Vec<String>> {
     serde_json::from_str(schema.metadata().get(key)?).ok()
 }
 
-fn column_of(field: &Field) -> Column {
+pub(crate) fn column_of(field: &Field) -> Column {
     let metadata = field.metadata();
     let of = |key: &str| metadata.get(key).map(String::as_str);
     let column_type = match field.data_type() {

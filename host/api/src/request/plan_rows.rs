@@ -17,9 +17,9 @@ use crate::ApiState;
 use crate::response::plan::{ResponsePlan, RowSource};
 
 /// A request, resolved against its dataset.
-pub(super) struct ResolvedRequest {
+pub(crate) struct ResolvedRequest {
     /// The selection in the version to read: a cursor's, a pinned one, or the current one.
-    pub(super) plan: ReadPlan,
+    pub(crate) plan: ReadPlan,
     /// Position of a cursor.
     pub(super) position: Option<CursorPosition>,
     /// The encoder's options.
@@ -57,7 +57,7 @@ impl DataRequest {
 
     /// Resolves the rows of a snapshot that `selection` names: all of the request, or what the
     /// first transform sees, whose plan alone does not tell whether a cursor belongs to it.
-    pub(super) async fn resolve(
+    pub(crate) async fn resolve(
         &self,
         app: &ApiState,
         dataset: &Dataset,

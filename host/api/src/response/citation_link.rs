@@ -22,19 +22,26 @@ pub(crate) fn append(
     snapshot_id: &SnapshotId,
     query: &CanonicalQuery,
 ) {
-    if !app.settings.has_citation_pages {
-        return;
+    if let Some(address) = address(app, parts, dataset, snapshot_id, query) {
+        append_text(headers, LINK, &format!("<{address}>; rel=\"cite-as\""));
     }
-    let path = query.citation_path(dataset, snapshot_id);
-    if path.len() > app.core.settings.server.uri_bytes {
-        return;
-    }
-    let base_url = app.core.base_url(parts);
-    append_text(headers, LINK, &format!("<{base_url}{path}>; rel=\"cite-as\""));
 }
 
-/// Appends the link to the citation of an answer of `counts` rows. An answer to HEAD leaves it out
-/// where only reading rows would tell whether `limit` cuts the result.
+/// Returns the address of the citation of `query` in a snapshot.
+fn address(
+    app: &ApiState,
+    parts: &Parts,
+    dataset: &DatasetName,
+    snapshot_id: &SnapshotId,
+    query: &CanonicalQuery,
+) -> Option<String> {
+    let path = query.citation_path(dataset, snapshot_id);
+    let is_cited =
+        app.settings.has_citation_pages && path.len() <= app.core.settings.server.uri_bytes;
+    is_cited.then(|| format!("{}{path}", app.core.base_url(parts)))
+}
+
+/// Appends the link to the citation of an answer of `counts` rows.
 pub(super) fn append_for_rows(
     headers: &mut HeaderMap,
     app: &ApiState,
@@ -42,9 +49,22 @@ pub(super) fn append_for_rows(
     read: &ReadPlan,
     counts: RowCounts,
 ) {
-    // A citation is of stored rows.
-    if read.applied.is_some() {
-        return;
+    if let Some(address) = address_for_rows(app, request, read, counts) {
+        append_text(headers, LINK, &format!("<{address}>; rel=\"cite-as\""));
+    }
+}
+
+/// Returns the address of the citation of an answer of `counts` rows. `None` for a row by its
+/// number, which no citation names, and for an answer to HEAD where only reading rows would tell
+/// whether `limit` cuts the result.
+pub(crate) fn address_for_rows(
+    app: &ApiState,
+    request: &DataRequest,
+    read: &ReadPlan,
+    counts: RowCounts,
+) -> Option<String> {
+    if read.row.is_some() {
+        return None;
     }
     // More rows than an order holds cannot be verified, so any limit that cut them is cited.
     let is_held = !read.order.is_streamed();
@@ -54,11 +74,13 @@ pub(super) fn append_for_rows(
     } else {
         CanonicalQuery::explicit_limit(&request.selection, named)
     };
+    // Behind rows that are skipped is a page of what was asked for.
+    let limit = limit.filter(|_| request.selection.skip == 0);
     if limit.is_some() && counts.rows.is_none() {
-        return;
+        return None;
     }
     // Where the plan's cap held rows back, the answer is a page of what was asked for.
     let cut = counts.next.is_some() && (is_held || read.plan_row_cap.is_none());
     let query = CanonicalQuery::new(read, limit.filter(|_| cut));
-    append(headers, app, &request.parts, &read.dataset, &read.snapshot.id, &query);
+    address(app, &request.parts, &read.dataset, &read.snapshot.id, &query)
 }

@@ -32,7 +32,7 @@ const HEADERS: usize = 24;
 const ALIAS: &str = "/v1/series/";
 
 /// Headers of a response that are known before anything is read.
-pub(super) struct ResponseHead {
+pub(crate) struct ResponseHead {
     /// Headers of 200 and 304 alike.
     shared: HeaderMap,
     /// Headers of 200 alone.
@@ -41,7 +41,7 @@ pub(super) struct ResponseHead {
 
 impl ResponseHead {
     /// Headers of the response of `plan`.
-    pub(super) fn new(app: &ApiState, request: &DataRequest, plan: &ResponsePlan) -> Self {
+    pub(crate) fn new(app: &ApiState, request: &DataRequest, plan: &ResponsePlan) -> Self {
         let read: &ReadPlan = match &plan.source {
             RowSource::Snapshot(read) => read,
             RowSource::Transformed(rows) => &rows.plan,
@@ -126,7 +126,7 @@ impl ResponseHead {
     }
 
     /// Returns 304.
-    pub(super) fn not_modified(self) -> Response {
+    pub(crate) fn not_modified(self) -> Response {
         let mut response = Response::new(body::empty());
         *response.status_mut() = status::NOT_MODIFIED;
         *response.headers_mut() = self.shared;
@@ -153,6 +153,55 @@ impl ResponseHead {
     }
 }
 
+impl ResponseHead {
+    /// Returns 200 with `body`, which an adapter wrote a part of: without the next page of `/v1`.
+    pub(crate) fn with_wrapped_body(
+        self,
+        app: &ApiState,
+        request: &DataRequest,
+        plan: &ResponsePlan,
+        counts: RowCounts,
+        body: Body,
+    ) -> Response {
+        let mut response = Response::new(body);
+        *response.headers_mut() = self.shared;
+        let headers = response.headers_mut();
+        headers.extend(self.content);
+        for name in [WATERMARK, HAS_MORE, CONTENT_DISPOSITION] {
+            headers.remove(name);
+        }
+        if let Some(read) = plan.source.read_plan() {
+            insert_counts(headers, counts);
+            if let Some(cap) = read.plan_row_cap.filter(|_| counts.next.is_some()) {
+                insert_row_cap(headers, cap);
+            }
+            citation_link::append_for_rows(headers, app, request, read, counts);
+        }
+        response
+    }
+}
+
+fn insert_counts(headers: &mut HeaderMap, counts: RowCounts) {
+    for (name, rows) in [(ROWS, counts.rows), (TOTAL_ROWS, counts.total)] {
+        headers.extend(rows.map(|rows| (name, HeaderValue::from(rows))));
+    }
+}
+
+/// The cursor of the rows that remain; `None` if none do.
+pub(crate) fn next_cursor(
+    app: &ApiState,
+    request: &DataRequest,
+    read: &ReadPlan,
+    counts: RowCounts,
+) -> Option<String> {
+    let position = CursorPosition {
+        source: CursorSource::Snapshot(read.snapshot.id),
+        row: counts.next?,
+        filters: fingerprint(read, &request.selection),
+    };
+    Some(app.cursors.encode(&position))
+}
+
 /// Writes the number of rows, here and in all, and the next page when rows remain.
 fn insert_row_counts(
     headers: &mut HeaderMap,
@@ -161,16 +210,8 @@ fn insert_row_counts(
     read: &ReadPlan,
     counts: RowCounts,
 ) {
-    for (name, rows) in [(ROWS, counts.rows), (TOTAL_ROWS, counts.total)] {
-        headers.extend(rows.map(|rows| (name, HeaderValue::from(rows))));
-    }
-    if let Some(row) = counts.next {
-        let filters = fingerprint(read, &request.selection);
-        let cursor = app.cursors.encode(&CursorPosition {
-            source: CursorSource::Snapshot(read.snapshot.id),
-            row,
-            filters,
-        });
+    insert_counts(headers, counts);
+    if let Some(cursor) = next_cursor(app, request, read, counts) {
         insert_next_page(headers, app, request, read, cursor);
     }
 }

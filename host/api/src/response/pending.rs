@@ -8,12 +8,14 @@ use http::Method;
 use yearbook_http::preconditions::PreconditionOutcome;
 use yearbook_http::reservation::Reservation;
 use yearbook_http::{Authenticated, Error, body, preconditions};
+use yearbook_scan::RowCounts;
 use yearbook_shares::CallerShare;
 
-use super::bodies::body_of;
+use super::bodies::{body_of, rows_of};
 use super::headers::ResponseHead;
 use super::open_check;
 use super::plan::ResponsePlan;
+use super::render::EncodedRows;
 use crate::ApiState;
 use crate::request::DataRequest;
 
@@ -151,6 +153,58 @@ impl PendingResponse {
             }
             rendered => rendered,
         }
+    }
+}
+
+impl PendingResponse {
+    /// The rows in no coding, for a body that others write a part of; and the plan that made them,
+    /// which is the fallback release's where that did.
+    ///
+    /// # Errors
+    /// Those of [`render`](super::render::render).
+    pub(crate) async fn encode(
+        self,
+        app: &ApiState,
+        request: &DataRequest,
+        holder: &CallerShare,
+    ) -> Result<(ResponsePlan, EncodedRows), Error> {
+        let Self { plan, failure } = self;
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        match rows_of(app, request, &plan, holder).await {
+            Err(failed @ Error::PluginFailed) => {
+                let fallback = plan.with_fallback_release(&*app.core.releases).ok_or(failed)?;
+                let rows = rows_of(app, request, &fallback, holder).await?;
+                Ok((fallback, rows))
+            }
+            rows => Ok((plan, rows?)),
+        }
+    }
+
+    /// What is known of the rows without reading them, for an answer to HEAD.
+    ///
+    /// # Errors
+    /// Those that a GET would end with, as far as the encoder's `open` tells.
+    pub(crate) async fn check(
+        self,
+        app: &ApiState,
+        request: &DataRequest,
+        holder: &CallerShare,
+    ) -> Result<(ResponsePlan, RowCounts), Error> {
+        let Self { mut plan, failure } = self;
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        match Box::pin(open_check::check(app, request, &plan, holder)).await {
+            Err(failed @ Error::PluginFailed) => {
+                plan = plan.with_fallback_release(&*app.core.releases).ok_or(failed)?;
+                Box::pin(open_check::check(app, request, &plan, holder)).await?;
+            }
+            checked => checked?,
+        }
+        let counts = Box::pin(plan.source.row_counts(&app.core.reader)).await?;
+        Ok((plan, counts))
     }
 }
 

@@ -3,7 +3,9 @@
 //! full sandbox) holds no worker. Never touches caches of bodies, quotas or headers.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
 use futures::StreamExt;
 use tracing::Instrument;
@@ -41,6 +43,55 @@ pub(crate) async fn render(
     plan: &ResponsePlan,
     holder: &CallerShare,
 ) -> Result<RenderedBody, Error> {
+    drive(app, request, plan, holder, RenderJob::run).await
+}
+
+/// The same without compression, for a body that others write a part of.
+///
+/// # Errors
+/// Those of [`render`].
+pub(crate) async fn encode(
+    app: &ApiState,
+    request: &DataRequest,
+    plan: &ResponsePlan,
+    holder: &CallerShare,
+) -> Result<EncodedRows, Error> {
+    drive(app, request, plan, holder, RenderJob::encode).await
+}
+
+/// Reads the rows of `plan`, and no encoder, on the account of `holder`.
+///
+/// # Errors
+/// Those of [`render`] that are not the encoder's; those of `use_rows`.
+pub(crate) async fn read<T, F>(
+    app: &ApiState,
+    request: &DataRequest,
+    plan: &ResponsePlan,
+    holder: &CallerShare,
+    use_rows: impl FnOnce(RowsToEncode) -> F + Send + 'static,
+) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, BoxError>> + Send + 'static,
+{
+    let job = |job: RenderJob| async move {
+        let (_places, rows) = job.rows().await?;
+        use_rows(rows).await.map_err(RenderError::Transform)
+    };
+    drive(app, request, plan, holder, job).await
+}
+
+async fn drive<T, F>(
+    app: &ApiState,
+    request: &DataRequest,
+    plan: &ResponsePlan,
+    holder: &CallerShare,
+    make: impl FnOnce(RenderJob) -> F,
+) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, RenderError>> + Send + 'static,
+{
     // A plugin is pure: an input that failed a moment ago would fail again.
     let asked = &plan.fingerprint.request;
     if let Some(failure) = app.bodies.failures.get(asked) {
@@ -48,7 +99,7 @@ pub(crate) async fn render(
     }
     let transforms = plan.source.transforms();
     if let Some(failure) = transform_failure::known(&app.bodies.failures, asked, transforms) {
-        return Err(transform_failure::refuse(request, failure));
+        return Err(transform_failure::refuse(&request.pairs, failure));
     }
     let job = RenderJob {
         source: plan.source.clone(),
@@ -62,12 +113,12 @@ pub(crate) async fn render(
         workers: Arc::clone(&app.core.workers),
     };
     // The request's span goes along, so that the log lines of a worker have the request's id.
-    match app.core.workers.drive(holder.clone(), job.run().in_current_span()).await {
+    match app.core.workers.drive(holder.clone(), make(job).in_current_span()).await {
         Ok(rendered) => rendered.map_err(|failure| match failure {
             RenderError::Read(failure) => failure.into(),
             RenderError::Encode(GuestError::Input(cause)) | RenderError::Transform(cause) => {
                 transform_failure::remember(&app.bodies.failures, asked, &cause);
-                transform_failure::refuse_rows(request, cause)
+                transform_failure::refuse_rows(&request.pairs, cause)
             }
             RenderError::Encode(failure) => {
                 app.bodies.failures.insert(asked, &failure);
@@ -101,10 +152,19 @@ enum RenderError {
 }
 
 /// Rows for an encoder.
-struct RowsToEncode {
-    schema: SchemaRef,
-    counts: RowCounts,
-    batches: ComputedRows,
+pub(crate) struct RowsToEncode {
+    pub(crate) schema: SchemaRef,
+    pub(crate) counts: RowCounts,
+    pub(crate) batches: ComputedRows,
+}
+
+/// Rows that an encoder wrote.
+pub(crate) struct EncodedRows {
+    pub(crate) body: EncodedBody,
+    /// As far as they are known before the first byte.
+    pub(crate) counts: RowCounts,
+    /// Number of rows that the encoder was given so far.
+    pub(crate) sent_rows: Arc<AtomicU64>,
 }
 
 impl RowsToEncode {
@@ -118,6 +178,17 @@ impl RowsToEncode {
 impl RenderJob {
     /// Reads, transforms, encodes and compresses.
     async fn run(self) -> Result<RenderedBody, RenderError> {
+        let (workers, holder, coding) =
+            (Arc::clone(&self.workers), self.holder.clone(), self.coding);
+        let EncodedRows { body, counts, .. } = self.encode().await?;
+        let content = body::apply_coding(&workers, &holder, coding, body)
+            .await
+            .map_err(RenderError::Compress)?;
+        Ok(RenderedBody { content, counts })
+    }
+
+    /// Finds the rows, and the places of the instances that make them.
+    async fn rows(&self) -> Result<(Option<InstancePlaces>, RowsToEncode), RenderError> {
         // On the heap: what finds the rows is over when the encoder begins.
         let (places, rows) = match &self.source {
             RowSource::Snapshot(plan) => {
@@ -135,8 +206,20 @@ impl RenderJob {
                 (Some(places), made.map_err(RenderError::Transform))
             }
         };
-        let mut rows = rows?;
-        let Self { source, encoder, options, coding, holder, .. } = self;
+        Ok((places, rows?))
+    }
+
+    /// Reads, transforms and encodes.
+    async fn encode(self) -> Result<EncodedRows, RenderError> {
+        let (places, mut rows) = self.rows().await?;
+        let Self { source, encoder, options, holder, .. } = self;
+        let sent_rows = Arc::new(AtomicU64::new(0));
+        let sent = Arc::clone(&sent_rows);
+        let count = move |batch: &Result<RecordBatch, BoxError>| {
+            let rows = batch.as_ref().map_or(0, RecordBatch::num_rows);
+            sent.fetch_add(rows as u64, Ordering::Release);
+        };
+        rows.batches = rows.batches.inspect(count).boxed();
         if encoder.description().is_picture() {
             rows.schema = with_title(&rows.schema, source.title());
         }
@@ -148,11 +231,8 @@ impl RenderJob {
             }
         };
         let encoded = encoded.map_err(RenderError::Encode)?;
-        let encoded = attribute_failure(encoded, self.releases, encoder, self.fingerprint);
-        let content = body::apply_coding(&self.workers, &holder, coding, encoded)
-            .await
-            .map_err(RenderError::Compress)?;
-        Ok(RenderedBody { content, counts: rows.counts })
+        let body = attribute_failure(encoded, self.releases, encoder, self.fingerprint);
+        Ok(EncodedRows { body, counts: rows.counts, sent_rows })
     }
 
     /// Has rows made in some of `places`, and gives them their shape.

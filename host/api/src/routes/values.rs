@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 use tracing::Instrument;
 use yearbook_domain::query::MAX_VALUE_BYTES;
 use yearbook_domain::values::{ColumnValues, ValuesTarget};
-use yearbook_domain::{CanonicalQuery, Refusal, ValidationError};
+use yearbook_domain::{CanonicalQuery, Refusal, Snapshot, ValidationError};
 use yearbook_http::content_coding::ContentCoding;
 use yearbook_http::credit::write_credit;
 use yearbook_http::preconditions::PreconditionOutcome;
@@ -61,12 +61,17 @@ pub(crate) async fn show(
         return Ok(response);
     }
     let reservation = app.core.reserve(&auth, Patience::Queue).await?;
-    let counted = Box::pin(answer.count(&app, reservation.holder())).await;
+    let counted = async {
+        let holder = reservation.holder();
+        let (rows, columns) = answer.count(&app, holder).await?;
+        answer.render(&app, holder, rows, columns).await
+    };
+    let counted = Box::pin(counted).await;
     reservation.settle(counted).await
 }
 
 /// An answer whose headers are known before anything is read.
-struct ValuesAnswer {
+pub(crate) struct ValuesAnswer {
     target: ValuesTarget,
     /// The value of `columns` as sent.
     sent_columns: String,
@@ -77,7 +82,8 @@ struct ValuesAnswer {
 }
 
 impl ValuesAnswer {
-    fn new(request: &ValuesRequest, target: ValuesTarget) -> Self {
+    /// The answer to `request`, which selects `target`.
+    pub(crate) fn new(request: &ValuesRequest, target: ValuesTarget) -> Self {
         let selection = CanonicalQuery::new(&target.plan, None).as_str().to_owned();
         let tag = entity_tag(&target, &selection);
         // By the request alone, never by the body's size, so that the tag holds.
@@ -90,7 +96,10 @@ impl ValuesAnswer {
     ///
     /// # Errors
     /// 503 where the store is away.
-    async fn stored_columns(&self, app: &ApiState) -> Result<Option<Vec<ColumnValues>>, Error> {
+    pub(crate) async fn stored_columns(
+        &self,
+        app: &ApiState,
+    ) -> Result<Option<Vec<ColumnValues>>, Error> {
         let target = &self.target;
         if !target.is_whole() {
             return Ok(None);
@@ -102,17 +111,36 @@ impl ValuesAnswer {
         Ok(target.columns.iter().map(page).collect())
     }
 
-    /// Counts the rows of the selection on the account of `holder`.
+    /// Counts the rows of the selection, and their values, on the account of `holder`.
     ///
     /// # Errors
     /// Those of reading, and 500.
-    async fn count(&self, app: &ApiState, holder: &CallerShare) -> Result<Response, Error> {
+    pub(crate) async fn count(
+        &self,
+        app: &ApiState,
+        holder: &CallerShare,
+    ) -> Result<(u64, Vec<ColumnValues>), Error> {
         let (reader, target) = (app.core.reader.for_caller(holder), self.target.clone());
         let work = async move { reader.count_values(&target).await };
         let driven = app.core.workers.drive(holder.clone(), work.in_current_span()).await;
         let counted = driven.map_err(|panicked| Error::internal("count values", &panicked))?;
-        let (rows, columns) = counted?;
-        self.render(app, holder, rows, columns).await
+        Ok(counted?)
+    }
+
+    /// The version whose values are counted.
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        &self.target.plan.snapshot
+    }
+
+    /// Ends the page of each column with a value that a request can go on behind.
+    ///
+    /// # Errors
+    /// 422 for a column whose page would end with a text that is too long to be sent.
+    pub(crate) fn end_pages(&self, columns: &mut [ColumnValues]) -> Result<(), Error> {
+        let endless = columns
+            .iter_mut()
+            .find_map(|column| (!column.end_with_short()).then_some(column.column));
+        endless.map_or(Ok(()), |position| Err(self.endless_page(position)))
     }
 
     /// Writes 200 with `columns`, on the account of `holder`.
@@ -126,12 +154,7 @@ impl ValuesAnswer {
         rows: u64,
         mut columns: Vec<ColumnValues>,
     ) -> Result<Response, Error> {
-        let endless = columns
-            .iter_mut()
-            .find_map(|column| (!column.end_with_short()).then_some(column.column));
-        if let Some(position) = endless {
-            return Err(self.endless_page(position));
-        }
+        self.end_pages(&mut columns)?;
         let (plan, selection) = (self.target.plan.clone(), self.selection.clone());
         let write = move || serde_json::to_vec(&ValuesView::new(&plan, &selection, rows, &columns));
         let written = app.core.workers.run_for(holder, write).await;

@@ -9,8 +9,7 @@ use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use yearbook_catalog::CatalogCache;
 use yearbook_domain::Dataset;
-use yearbook_http::Error;
-use yearbook_search::{SearchDocument, SearchIndex};
+use yearbook_search::{IndexSender, NewestIndex, SearchDocument, SearchIndex};
 
 /// Pauses between two builds as a multiple of the time that the last one took, so that a thousand
 /// publishes in a row take at most a third of one core.
@@ -21,32 +20,17 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from
 
 type Datasets = Arc<[Arc<Dataset>]>;
 
-/// The newest index.
-pub(crate) struct SearchIndexState(watch::Receiver<Option<Arc<SearchIndex>>>);
-
-impl SearchIndexState {
-    /// Starts to follow `live`, until that is dropped.
-    pub(crate) fn follow(live: &Arc<CatalogCache>) -> Self {
-        let (sender, receiver) = watch::channel(None);
-        tokio::spawn(follow(Arc::downgrade(live), live.revision_changes(), sender));
-        Self(receiver)
-    }
-
-    /// Returns the newest index. Waits only for the first one after a start.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] while the service stops.
-    pub(crate) async fn index(&self) -> Result<Arc<SearchIndex>, Error> {
-        let mut receiver = self.0.clone();
-        let built = receiver.wait_for(Option::is_some).await.map_err(|_| Error::Unavailable)?;
-        built.as_ref().map(Arc::clone).ok_or(Error::Unavailable)
-    }
+/// Starts to follow `live`, until that is dropped.
+pub(crate) fn follow(live: &Arc<CatalogCache>) -> NewestIndex {
+    let (sender, newest) = NewestIndex::channel();
+    tokio::spawn(rebuild(Arc::downgrade(live), live.revision_changes(), sender));
+    newest
 }
 
-async fn follow(
+async fn rebuild(
     live: Weak<CatalogCache>,
     mut revisions: watch::Receiver<i64>,
-    indexes: watch::Sender<Option<Arc<SearchIndex>>>,
+    indexes: IndexSender,
 ) {
     let mut indexed: Option<Datasets> = None;
     loop {
@@ -57,7 +41,7 @@ async fn follow(
             match build(Arc::clone(&datasets)).await {
                 Some(index) => {
                     tracing::debug!(datasets = index.len(), took = ?begun.elapsed(), "built the search index");
-                    indexes.send_replace(Some(Arc::new(index)));
+                    indexes.send(index);
                     indexed = Some(datasets);
                 }
                 // Logged where it happened; tried again after the longest pause.
