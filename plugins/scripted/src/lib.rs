@@ -8,7 +8,10 @@ use wit::exports::yearbook::plugin::adapter::{
 };
 
 /// The types of the interface.
-#[expect(unsafe_code, reason = "generated code crosses the component's boundary")]
+#[cfg_attr(
+    target_family = "wasm",
+    expect(unsafe_code, reason = "generated code crosses the component's boundary")
+)]
 mod wit {
     wit_bindgen::generate!({
         path: "../../wit/1.2.0",
@@ -17,10 +20,16 @@ mod wit {
         additional_derives: [serde::Deserialize, serde::Serialize],
     });
 
-    export!(super::Scripted with_types_in self);
+    // Natively the names of exports are none for a linker.
+    #[cfg(target_family = "wasm")]
+    use super::Scripted;
+    #[cfg(target_family = "wasm")]
+    export!(Scripted);
 }
 
-struct Scripted;
+/// The adapter.
+#[derive(Debug)]
+pub struct Scripted;
 
 impl Guest for Scripted {
     fn describe() -> Description {
