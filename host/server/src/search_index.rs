@@ -35,13 +35,15 @@ async fn rebuild(
     let mut indexed: Option<Datasets> = None;
     loop {
         revisions.mark_unchanged();
-        let Some(datasets) = live.upgrade().map(|live| live.datasets()) else { return };
+        // Before the datasets, which are at least as new.
+        let seen = live.upgrade().map(|live| (live.revision(), live.datasets()));
+        let Some((revision, datasets)) = seen else { return };
         if !indexed.as_ref().is_some_and(|indexed| are_alike(indexed, &datasets)) {
             let begun = Instant::now();
             match build(Arc::clone(&datasets)).await {
                 Some(index) => {
                     tracing::debug!(datasets = index.len(), took = ?begun.elapsed(), "built the search index");
-                    indexes.send(index);
+                    indexes.send(index, revision);
                     indexed = Some(datasets);
                 }
                 // Logged where it happened; tried again after the longest pause.
@@ -51,6 +53,8 @@ async fn rebuild(
                 }
             }
             tokio::time::sleep((begun.elapsed() * PAUSE_FACTOR).clamp(PAUSES.0, PAUSES.1)).await;
+        } else {
+            indexes.confirm(revision);
         }
         if revisions.changed().await.is_err() {
             return;

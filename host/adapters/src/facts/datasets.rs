@@ -74,7 +74,9 @@ async fn matching(app: &AdaptersState, query: &DatasetQuery) -> Result<Vec<Arc<D
     let mut found: Vec<Arc<Dataset>> = match search {
         None => all.to_vec(),
         Some(text) => {
-            let index = app.search.index().await.ok_or(Error::Unavailable)?;
+            // An answer is kept for its revision, so it must not be of one before.
+            let revision = app.core.catalog_cache.revision();
+            let index = app.search.index_of(revision).await.ok_or(Error::Unavailable)?;
             let failed =
                 |failure: &dyn std::fmt::Display| Error::internal("search the catalog", failure);
             let (text, live) = (text.to_owned(), Arc::clone(&app.core.catalog_cache));

@@ -8,7 +8,7 @@ use http::header::{IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_UNMODIFIED_SIN
 use http::request::Parts;
 use yearbook_domain::query::Operator;
 use yearbook_domain::values::ValuesQuery;
-use yearbook_domain::{DatasetName, Refusal, ValidationError};
+use yearbook_domain::{DatasetName, Date, Refusal, ValidationError};
 use yearbook_http::Error;
 use yearbook_sandbox::catalogue::{self, Condition, Pick, Selection, ValueQuery, Version};
 use yearbook_sandbox::{PluginEncoder, adapter};
@@ -174,12 +174,14 @@ fn row_pairs(selection: &Selection) -> Vec<(String, String)> {
         Version::ChangesSince(since) => push("since", since),
         Version::Current | Version::AsOf(_) | Version::Revisions => {}
     }
-    for (name, value) in
-        [("start", &selection.start), ("end", &selection.end), ("dimensions", &selection.search)]
-    {
-        if let Some(value) = value {
-            push(name, value);
-        }
+    if let Some(start) = &selection.start {
+        push("start", &first_date(start));
+    }
+    if let Some(end) = &selection.end {
+        push("end", &last_date(end));
+    }
+    if let Some(search) = &selection.search {
+        push("dimensions", search);
     }
     for condition in &selection.conditions {
         let name = parameter(condition);
@@ -193,6 +195,21 @@ fn row_pairs(selection: &Selection) -> Vec<(String, String)> {
         push("bbox", &format!("{west},{south},{east},{north}"));
     }
     pairs
+}
+
+/// The first date of a year or a month; any other text as it is.
+fn first_date(text: &str) -> String {
+    complete_date(text, &["-01-01", "-01"])
+}
+
+/// The last date of a year or a month; any other text as it is.
+fn last_date(text: &str) -> String {
+    complete_date(text, &["-12-31", "-31", "-30", "-29", "-28"])
+}
+
+fn complete_date(text: &str, ends: &[&str]) -> String {
+    let mut completed = ends.iter().map(|end| format!("{text}{end}"));
+    completed.find(|date| Date::parse(date).is_some()).unwrap_or_else(|| text.to_owned())
 }
 
 /// Parameters that say which columns of these rows, how many, in which order and shape.
@@ -244,4 +261,25 @@ fn parameter(condition: &Condition) -> String {
         catalogue::Operator::IsNull | catalogue::Operator::IsNotNull => Operator::Null,
     };
     operator.parameter(&condition.column)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn less_of_a_date_begins_and_ends_as_its_days_do_contract_17() {
+        for (text, first, last) in [
+            ("2020", "2020-01-01", "2020-12-31"),
+            ("2020-02", "2020-02-01", "2020-02-29"),
+            ("2021-02", "2021-02-01", "2021-02-28"),
+            ("2021-04", "2021-04-01", "2021-04-30"),
+            ("2021-04-05", "2021-04-05", "2021-04-05"),
+            ("2021-13", "2021-13", "2021-13"),
+            ("", "", ""),
+            ("x", "x", "x"),
+        ] {
+            assert_eq!((&*first_date(text), &*last_date(text)), (first, last), "{text}");
+        }
+    }
 }
