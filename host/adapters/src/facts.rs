@@ -66,7 +66,8 @@ async fn find(
             let auth = caller(exchange)?;
             let rows = app.api.select_rows(&auth, &exchange.parts, selection).await?;
             let reservation = exchange.reserve(app).await?;
-            rows.count(&app.api, reservation.holder()).await.map(Fact::Count)
+            let counted = Box::pin(rows.count(&app.api, reservation.holder()));
+            counted.await.map(Fact::Count)
         }
         Question::Rows(selection) => {
             let auth = caller(exchange)?;

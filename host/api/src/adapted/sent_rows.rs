@@ -29,7 +29,7 @@ use crate::response::headers::ResponseHead;
 use crate::response::plan::ResponsePlan;
 use crate::response::{Opened, PendingResponse, open};
 
-/// What an adapter wants to be sent.
+/// Rows that an adapter wants to be sent.
 pub struct RowsToSend<'a> {
     /// Method, address and headers of the request to the adapter.
     pub parts: &'a Parts,
@@ -56,7 +56,7 @@ pub struct PendingRows {
     sent: SentHead,
 }
 
-/// What the head of the response has of the adapter.
+/// Parts of the head of a response that are the adapter's.
 struct SentHead {
     frame: [u8; 32],
     coding: Option<ContentCoding>,
@@ -179,7 +179,7 @@ impl ReadyRows {
         Self { request, plan, counts, body: None, sent_rows, sent, known }
     }
 
-    /// What is known before the first byte.
+    /// Returns what is known before the first byte.
     #[must_use]
     pub fn known(&self) -> &catalogue::Known {
         &self.known
@@ -250,7 +250,7 @@ fn chunk<E>(bytes: Bytes) -> Result<EncodedChunk, E> {
     Ok(EncodedChunk::new(bytes, Vec::new()))
 }
 
-/// What stands behind the rows, all of which have been sent.
+/// Bytes that stand behind the rows, all of which have been sent.
 fn end(after: Vec<adapter::Segment>, sent_rows: &AtomicU64) -> Bytes {
     let mut end = BytesMut::new();
     for segment in after {

@@ -17,7 +17,7 @@ use super::data_request::RowsOf;
 use super::{DataRequest, ValuesRequest};
 use crate::ApiState;
 
-/// What becomes of the rows that an adapter selects.
+/// Fate of the rows that an adapter selects.
 pub(crate) enum SelectedOutput<'a> {
     /// An encoder writes them: the format that is named, or the one that the adapter brings.
     Encoded { rows: &'a adapter::Rows, own: Option<&'a Arc<PluginEncoder>> },

@@ -182,7 +182,7 @@ impl PendingResponse {
         }
     }
 
-    /// What is known of the rows without reading them, for an answer to HEAD.
+    /// Returns what is known of the rows without reading them, for an answer to HEAD.
     ///
     /// # Errors
     /// Those that a GET would end with, as far as the encoder's `open` tells.
