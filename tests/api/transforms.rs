@@ -1,6 +1,7 @@
 //! Rows that go through transforms, at `/data` (`docs/spec/transforms.md`).
 
 mod bounds;
+mod citations;
 
 use arrow::ipc::reader::StreamReader;
 use serde_json::{Value, json};
@@ -177,11 +178,6 @@ async fn what_is_wrong_with_transforms_is_422_at_its_parameter_contract_16() {
         let reply = get(&app, &key, &format!("/v1/datasets/harvest/{path}")).await;
         assert_eq!(problems(&reply).0, [("apply".to_owned(), "value_error".to_owned())], "{path}");
     }
-    let id = app.publish(&harvest()).await;
-    let cited = app.get(&format!("/cite/harvest/{id}?apply=growth")).send().await;
-    assert_eq!(problems(&cited).0, [("apply".to_owned(), "value_error".to_owned())]);
-    let applied = get(&app, &key, &format!("{DATA}?apply=growth&limit=1")).await;
-    assert_eq!((link(&applied, "cite-as"), applied.status.as_u16()), (None, 200));
 }
 
 #[tokio::test]

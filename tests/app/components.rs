@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use yearbook_sandbox::{Limits, PluginEncoder, Sandbox, SandboxConfig};
+use yearbook_releases::DumpFolder;
+use yearbook_sandbox::{DumpSink, Limits, PluginEncoder, Sandbox, SandboxConfig};
 use yearbook_workers::Workers;
 
 /// The workspace's root.
@@ -34,8 +35,20 @@ fn cache() -> PathBuf {
 /// Panics when the engine does not start.
 #[must_use]
 pub fn sandbox(limits: Limits) -> Arc<Sandbox> {
+    sandbox_with_dumps(limits, None)
+}
+
+/// The same, whose plugins leave dumps in a folder where they fail.
+///
+/// # Panics
+/// As [`sandbox`], and where the folder cannot be made.
+#[must_use]
+pub fn sandbox_with_dumps(limits: Limits, dumps: Option<&Path>) -> Arc<Sandbox> {
+    let folder =
+        dumps.map(|dumps| DumpFolder::open(dumps).unwrap_or_else(|error| panic!("{error}")));
+    let dump_sink = folder.map(|folder| Arc::new(folder) as Arc<dyn DumpSink>);
     Sandbox::new(
-        &SandboxConfig { limits, cache: Some(cache()), ..SandboxConfig::default() },
+        &SandboxConfig { limits, cache: Some(cache()), dump_sink, ..SandboxConfig::default() },
         Workers::new(2),
     )
     .unwrap_or_else(|error| panic!("{error}"))

@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Router;
@@ -94,6 +94,8 @@ pub struct HostFixture {
     pub variables: Vec<(String, String)>,
     /// Settings of sign-up.
     pub signup: SignupSettings,
+    /// Folder of the dumps of plugins that fail; `None` for none.
+    pub dumps: Option<PathBuf>,
 }
 
 impl Default for HostFixture {
@@ -110,6 +112,7 @@ impl Default for HostFixture {
             storing: StorageSettings::default(),
             variables: Vec::new(),
             signup: SignupSettings::default(),
+            dumps: None,
         }
     }
 }
@@ -210,13 +213,14 @@ impl TestApp {
         .await
     }
 
-    async fn with_all(
+    /// A service with all of these.
+    pub async fn with_all(
         fixture: HostFixture,
         settings: ServiceSettings,
         limits: Limits,
         release_settings: ReleaseMonitorSettings,
     ) -> Self {
-        let HostFixture { folder, database, bounds, storage, storing, variables, signup } =
+        let HostFixture { folder, database, bounds, storage, storing, variables, signup, dumps } =
             fixture.clone();
         let store = yearbook_catalog::open(&database, &bounds).await.unwrap();
         let files = ObjectStorage::open_with(&storage, &storing, &variables).unwrap();
@@ -224,7 +228,7 @@ impl TestApp {
         let catalog_cache =
             CatalogCache::start(Arc::clone(&store), CatalogCache::POLL_INTERVAL).await.unwrap();
         let registry = Arc::new(PluginRegistry::new());
-        let sandbox = components::sandbox(limits);
+        let sandbox = components::sandbox_with_dumps(limits, dumps.as_deref());
         PLUGINS.iter().for_each(|name| {
             registry.add(&sandbox.load(&components::component(name)).unwrap()).unwrap()
         });

@@ -33,6 +33,8 @@ pub struct Citation {
     pub query: CanonicalQuery,
     /// Address of the citation, with the query.
     pub url: String,
+    /// Releases of transforms that compute the rows, with their options; `None` for stored rows.
+    pub computed_by: Option<String>,
     /// Number of rows, where it is known.
     pub rows: Option<u64>,
     /// Digest of the rows, where it is known.
@@ -43,7 +45,8 @@ pub struct Citation {
 
 impl Citation {
     /// Cites the result of `query` in `snapshot` of the dataset called `name`, for a service at
-    /// `base_url`. Rows, digest and remark are left for those who know them.
+    /// `base_url`. What computed the rows, their number, digest and remark are left for those who
+    /// know them.
     #[must_use]
     pub fn new(
         name: &DatasetName,
@@ -59,6 +62,7 @@ impl Citation {
             credit: snapshot.credit.clone(),
             url: format!("{base_url}{}", query.citation_path(name, &snapshot.id)),
             query,
+            computed_by: None,
             rows: None,
             digest: None,
             remark: None,
@@ -115,14 +119,19 @@ impl Citation {
         parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_")
     }
 
-    /// Sentences for a reader: rows, digest, licence, credit and remark.
+    /// Sentences for a reader: what computed the rows, rows, digest, licence, credit and remark.
     fn notes(&self) -> Vec<String> {
+        let computed = self.computed_by.as_deref();
+        let computed = computed.map(|by| sentence(&format!("Computed from the data by {by}")));
         let rows = self.rows.map(|rows| format!("Rows: {rows}."));
         let digest = self.digest.map(|digest| format!("Digest: {digest}."));
         let licence = format!("Licence: {}.", one_line(&self.credit.licence));
         let credit = format!("Credit: {}", sentence(&self.credit.attribution));
         let remark = self.remark.as_deref().map(sentence);
-        [rows, digest, Some(licence), Some(credit), remark].into_iter().flatten().collect()
+        [computed, rows, digest, Some(licence), Some(credit), remark]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 

@@ -9,6 +9,7 @@ pub mod body;
 pub mod body_schema;
 pub mod bulk_headers;
 pub mod byte_range;
+pub mod cited_transforms;
 pub mod client_address;
 pub mod compression;
 pub mod content_coding;

@@ -15,19 +15,20 @@ use http::header::VARY;
 use http::request::Parts;
 use http::{HeaderValue, Method};
 use yearbook_catalog::{CitedSnapshot, CitedState};
-use yearbook_domain::{
-    CanonicalQuery, Citation, Dataset, ReadPlan, Refusal, SnapshotId, read_plan,
-};
+use yearbook_domain::read_plan::{self, AppliedTransforms};
+use yearbook_domain::{CanonicalQuery, Citation, Dataset, ReadPlan, Refusal, SnapshotId};
+use yearbook_http::cited_transforms::CitedRows;
 use yearbook_http::document::CachePolicy;
 use yearbook_http::reservation::Patience;
 use yearbook_http::{
     Authenticated, Core, EntityTag, Error, RenderedDocument, authentication, body, rate_limit,
 };
+use yearbook_shares::CallerShare;
 
 use self::page::CitePage;
 use self::request::CitationRequest;
 use super::html;
-use crate::PagesState;
+use crate::{PageRefusal, PagesState};
 
 /// Checks the key of a request to verify, and bounds all others by address.
 pub(super) async fn guard(State(core): State<Arc<Core>>, request: Request, next: Next) -> Response {
@@ -44,7 +45,7 @@ pub(crate) async fn show(
     request: Request,
 ) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
-    let request = CitationRequest::parse(&parts)?;
+    let request = CitationRequest::parse(&parts, &*app.cited_rows)?;
     let cited = app.core.catalog_cache.cited_snapshot(&request.name, &request.snapshot_id).await?;
     let Some(cited) = cited else { return Err(unknown(&app, &request)) };
     let subject = Subject::new(&app, &parts, &request, cited)?;
@@ -55,6 +56,9 @@ pub(crate) async fn show(
     let auth = parts.extensions.get::<Authenticated>().cloned().ok_or(Refusal::KeyMissing)?;
     if subject.cited.state != CitedState::Retained {
         return Err(Refusal::SnapshotGone { id: request.snapshot_id.to_string() }.into());
+    }
+    if let Some(release) = subject.request.gone_release() {
+        return Err(PageRefusal::TransformGone { release: release.to_owned() }.into());
     }
     read_plan::check_order(&subject.plan)?;
     if let Some(dataset) = &subject.dataset {
@@ -73,7 +77,10 @@ pub(crate) async fn show(
     let reservation = app.core.reserve(&auth, Patience::Queue).await?;
     let holder = reservation.holder().clone();
     let verified = async {
-        let (rows, digest) = verify::compute(&app, &holder, &subject.plan).await?;
+        let (rows, digest) = match subject.computed_rows(&auth, &holder)? {
+            None => verify::compute(&app, &holder, &subject.plan).await?,
+            Some(computed) => app.cited_rows.digest(computed).await?,
+        };
         let citation = Citation { rows: Some(rows), digest: Some(digest), ..subject.citation };
         let subject = Subject { citation, is_verified: true, ..subject };
         let document = subject.document(&app)?.with_tag(tag);
@@ -88,7 +95,7 @@ struct Subject {
     cited: Arc<CitedSnapshot>,
     /// The dataset, where it is served.
     dataset: Option<Arc<Dataset>>,
-    /// The rows and columns that the query selects.
+    /// The rows and columns that the query selects, or those that the first transform sees.
     plan: ReadPlan,
     citation: Citation,
     /// True where rows and digest were read for this answer.
@@ -111,17 +118,52 @@ impl Subject {
         let plan = request.plan(&cited.snapshot, dataset.as_deref())?;
         // A limit that no result of this snapshot reaches cuts nothing.
         let limit = plan.max_rows.filter(|limit| *limit < cited.snapshot.rows);
-        let query = CanonicalQuery::new(&plan, limit);
+        let applied = request.transforms.as_ref().map(|cited| AppliedTransforms {
+            input: plan.clone(),
+            transforms: cited.transforms.clone(),
+        });
+        let query = match &applied {
+            None => CanonicalQuery::new(&plan, limit),
+            Some(applied) => {
+                CanonicalQuery::of_transforms(applied, &request.selection, request.limit)
+            }
+        };
         let base_url = app.core.base_url(parts);
         let whole = query.is_whole();
         let citation = Citation {
             rows: whole.then_some(cited.snapshot.rows),
             digest: whole.then_some(cited.digest),
-            remark: remark(&cited, dataset.as_deref()),
+            computed_by: applied.map(|applied| applied.to_citation()),
+            remark: remark(&cited, dataset.as_deref(), request.gone_release()),
             ..Citation::new(&request.name, &cited.snapshot, query, &base_url)
         };
         let request = request.clone();
         Ok(Self { request, cited, dataset, plan, citation, is_verified: false, base_url })
+    }
+
+    /// The rows to compute again, where transforms make them.
+    ///
+    /// # Errors
+    /// 404 where the dataset is not served.
+    fn computed_rows(
+        &self,
+        auth: &Authenticated,
+        holder: &CallerShare,
+    ) -> Result<Option<CitedRows>, Error> {
+        let request = &self.request;
+        let steps = request.transforms.as_ref().and_then(|cited| cited.steps.as_ref().ok());
+        let Some(steps) = steps else { return Ok(None) };
+        let absent = || Refusal::NoSuchDataset { name: request.name.to_string() };
+        Ok(Some(CitedRows {
+            auth: auth.clone(),
+            holder: holder.clone(),
+            dataset: self.dataset.clone().ok_or_else(absent)?,
+            input: self.plan.clone(),
+            steps: steps.clone(),
+            selection: request.selection.clone(),
+            limit: request.limit,
+            pairs: request.pairs.clone(),
+        }))
     }
 
     /// The page, or the text in the format that was asked for.
@@ -155,10 +197,17 @@ impl Subject {
     }
 }
 
-/// The sentence for data that is gone, with the nearest snapshot that is kept (contract-13-after).
-fn remark(cited: &CitedSnapshot, dataset: Option<&Dataset>) -> Option<String> {
+/// The sentence for data that is gone, with the nearest snapshot that is kept (contract-13-after),
+/// or for a release that is.
+fn remark(
+    cited: &CitedSnapshot,
+    dataset: Option<&Dataset>,
+    release: Option<&str>,
+) -> Option<String> {
     match cited.state {
-        CitedState::Retained => None,
+        CitedState::Retained => release.map(|release| {
+            format!("{release} is not loaded, so these rows cannot be computed again here.")
+        }),
         CitedState::Dropped(at) => {
             let nearest = dataset
                 .and_then(|dataset| nearest_kept(cited, dataset))

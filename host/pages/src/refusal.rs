@@ -14,6 +14,11 @@ pub(crate) enum PageRefusal {
         /// Time at which it was retired.
         since: Millis,
     },
+    /// 410: rows that were computed by a release of a transform that is not loaded.
+    TransformGone {
+        /// Name and version of the release.
+        release: String,
+    },
     /// 403: a form that no page of ours has sent.
     ForeignForm,
     /// 422: a form that is none of ours, or too long.
@@ -36,6 +41,7 @@ impl RoomRefusal for PageRefusal {
     fn status_and_code(&self) -> (StatusCode, &'static str) {
         match self {
             Self::DatasetRetired { .. } => (status::GONE, "dataset_retired"),
+            Self::TransformGone { .. } => (status::GONE, "transform_gone"),
             Self::ForeignForm => (status::FORBIDDEN, "foreign_form"),
             Self::UnreadableForm => (status::UNPROCESSABLE, "unreadable_form"),
             Self::NoSuchSeries { .. } => (status::NOT_FOUND, "no_such_series"),
@@ -47,6 +53,9 @@ impl RoomRefusal for PageRefusal {
         match self {
             Self::DatasetRetired { name, since } => {
                 format!("The dataset '{name}' was retired on {}; look for another at /datasets.", since.date())
+            }
+            Self::TransformGone { release } => {
+                format!("{release}, which computed these rows, is not loaded, so they cannot be made again here; the citation stays, and /data computes with the release that is loaded.")
             }
             Self::ForeignForm => {
                 "The form was not sent from a page of this service; open that page in a browser at the service's own address, by https where it is not on this machine, and send it there.".to_owned()

@@ -146,6 +146,9 @@ impl GuestError {
             Self::Internal { plugin, message } => {
                 Self::Internal { plugin: plugin.clone(), message: message.clone() }
             }
+            Self::Output { plugin, rule } => {
+                Self::Output { plugin: plugin.clone(), rule: rule.clone() }
+            }
             _ => return None,
         })
     }

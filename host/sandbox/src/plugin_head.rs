@@ -102,7 +102,7 @@ impl PluginHead {
     ///
     /// # Errors
     /// [`GuestError::Busy`], [`GuestError::ShareUsedUp`].
-    pub(crate) async fn admit_places(
+    pub async fn admit_places(
         &self,
         holder: &CallerShare,
         count: usize,

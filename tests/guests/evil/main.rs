@@ -19,6 +19,7 @@ mod resource_snapshot;
 mod return_values;
 mod sharing;
 mod stack;
+mod transform_answers;
 mod transform_arena;
 mod wire;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::Schema;
 use yearbook_domain::read_plan::{self, AppliedTransform, AppliedTransforms};
-use yearbook_domain::{Dataset, PlanLimits, ReadPlan, Refusal};
+use yearbook_domain::{Dataset, ReadPlan, Refusal, Selection};
 use yearbook_http::{Authenticated, Error};
 use yearbook_sandbox::{OptionScalar, RequestFingerprint, TransformChain, TransformStep};
 
@@ -37,11 +37,58 @@ impl DataRequest {
         let ResolvedRequest { plan: input, position, options } = resolved;
         check_licence(dataset, &input)?;
         let steps = self.transform_steps().map_err(Refusal::InvalidParameters)?;
-        let mut chain = self.plan_chain(app, auth, dataset, &input, &steps).await?;
+        let request = TransformRequest {
+            app,
+            auth,
+            dataset,
+            selection: sent,
+            pairs: &self.pairs,
+            input: &input,
+            steps: &steps,
+        };
+        let (plan, mut chain) = request.plan().await?;
+        if let Some(position) = &position {
+            position.validate_filters(&plan, sent).map_err(Error::invalid_parameter)?;
+        }
+        let limits = auth.caller.limits();
+        let first_row = position.map(|position| position.row);
+        let plan = read_plan::plan_read(dataset, plan, limits, sent, first_row)?;
+        request.check_rows(&chain).await?;
+        let shape = output_table::shape(&plan, &mut chain);
+        let schema = sent_schema(&plan, &chain, &shape.columns)?;
+        let rows = TransformedRows { plan: Arc::new(plan), steps, chain, shape, schema };
+        Ok(ResponsePlan::new(self, auth, RowSource::Transformed(Arc::new(rows)), options))
+    }
+}
 
+/// Rows of a snapshot, and transforms of them.
+pub(crate) struct TransformRequest<'a> {
+    pub(crate) app: &'a ApiState,
+    pub(crate) auth: &'a Authenticated,
+    pub(crate) dataset: &'a Dataset,
+    /// The whole selection.
+    pub(crate) selection: &'a Selection,
+    /// Parameters as sent, which problems repeat.
+    pub(crate) pairs: &'a [(String, String)],
+    /// What the first transform sees.
+    pub(crate) input: &'a ReadPlan,
+    pub(crate) steps: &'a [TransformStep],
+}
+
+impl TransformRequest<'_> {
+    /// Plans the transforms, and resolves the selection against what the last of them gives,
+    /// without pages or a row cap.
+    ///
+    /// # Errors
+    /// 422 with the sentence of a transform that declines, then for names that its output does not
+    /// have; 500 for one that fails.
+    pub(crate) async fn plan(&self) -> Result<(ReadPlan, TransformChain), Error> {
+        let Self { input, steps, .. } = *self;
+        let chain = self.plan_chain().await?;
         let table = Arc::new(output_table::describe(&input.snapshot, chain.schema()));
         let (name, namespace) = (input.dataset.clone(), input.namespace.clone());
-        let shaped = read_plan::resolve_selection(name, namespace, table, &sent.transform_output())
+        let selection = self.selection.transform_output();
+        let shaped = read_plan::resolve_selection(name, namespace, table, &selection)
             .map_err(Refusal::InvalidParameters)?;
         let transforms = steps.iter().map(applied).collect();
         let plan = ReadPlan {
@@ -52,28 +99,22 @@ impl DataRequest {
             applied: Some(Arc::new(AppliedTransforms { input: input.clone(), transforms })),
             ..shaped
         };
-        if let Some(position) = &position {
-            position.validate_filters(&plan, sent).map_err(Error::invalid_parameter)?;
-        }
-        let limits = auth.caller.limits();
-        let first_row = position.map(|position| position.row);
-        let plan = read_plan::plan_read(dataset, plan, limits, sent, first_row)?;
-        check_rows(app, &input, &chain, limits).await?;
-        let shape = output_table::shape(&plan, &mut chain);
-        let schema = sent_schema(&plan, &chain, &shape.columns)?;
-        let rows = TransformedRows { plan: Arc::new(plan), steps, chain, shape, schema };
-        Ok(ResponsePlan::new(self, auth, RowSource::Transformed(Arc::new(rows)), options))
+        Ok((plan, chain))
     }
 
-    /// Asks the transforms what they make of rows of `input`.
-    async fn plan_chain(
-        &self,
-        app: &ApiState,
-        auth: &Authenticated,
-        dataset: &Dataset,
-        input: &ReadPlan,
-        steps: &[TransformStep],
-    ) -> Result<TransformChain, Error> {
+    /// The request, in case a transform fails at it. `asked`: what names it.
+    pub(crate) fn fingerprint(&self, asked: String) -> RequestFingerprint {
+        RequestFingerprint {
+            key_id: self.auth.caller.id().clone(),
+            request: asked,
+            datasets: vec![self.dataset.name.to_string()],
+            default_options: self.steps.iter().all(|step| applied(step).options.is_empty()),
+        }
+    }
+
+    /// Asks the transforms what they make.
+    async fn plan_chain(&self) -> Result<TransformChain, Error> {
+        let Self { app, auth, dataset, input, steps, .. } = *self;
         let facts = app.core.catalog_cache.preview_facts(dataset, &input.snapshot.id).await?;
         let schema = transform_input::schema(input, facts.and_then(|facts| facts.axis))?;
         let reader = app.core.reader.for_caller(&auth.holder);
@@ -84,20 +125,43 @@ impl DataRequest {
         // One from memory has read for somebody else.
         let planned = planned.map(|chain| chain.for_input(rows));
         planned.map_err(|failure| {
-            let fingerprint = RequestFingerprint {
-                key_id: auth.caller.id().clone(),
-                request: format!("plan of {} {:?}", input.snapshot.id, self.selection.apply),
-                datasets: vec![self.name.to_string()],
-                default_options: steps.iter().all(|step| applied(step).options.is_empty()),
-            };
+            let names: Vec<&str> = steps.iter().map(|step| step.transform.name()).collect();
+            let asked = format!("plan of {} {names:?}", input.snapshot.id);
+            let fingerprint = self.fingerprint(asked);
             transform_failure::record(&*app.core.releases, &fingerprint, &failure);
-            transform_failure::refuse(self, failure)
+            transform_failure::refuse(self.pairs, failure)
         })
+    }
+
+    /// Checks that the transforms see no more rows than the plan has for them: those between the
+    /// dates, by the file's statistics, as often as they are read.
+    ///
+    /// # Errors
+    /// 413 for more.
+    pub(crate) async fn check_rows(&self, chain: &TransformChain) -> Result<(), Error> {
+        let Self { app, input, .. } = *self;
+        let Some(limit) = self.auth.caller.limits().transform_rows else { return Ok(()) };
+        let mut rows = 0_u64;
+        for window in chain.windows(input.start) {
+            let dates = ReadPlan {
+                search_text: None,
+                conditions: Vec::new(),
+                bbox: None,
+                ..in_window(input, window)
+            };
+            let counts = app.core.reader.row_counts(&dates).await?;
+            rows = rows.saturating_add(counts.total.unwrap_or(input.snapshot.rows));
+        }
+        if rows > limit {
+            let dated = input.snapshot.date_column.is_some();
+            return Err(Refusal::TooManyRowsToTransform { rows, limit, dated }.into());
+        }
+        Ok(())
     }
 }
 
 /// A transform with the options that are not defaults, by name.
-fn applied(step: &TransformStep) -> AppliedTransform {
+pub(crate) fn applied(step: &TransformStep) -> AppliedTransform {
     let description = step.transform.description();
     let options = description.parameters.non_default(&step.options);
     let mut options: Vec<(String, OptionScalar)> =
@@ -111,39 +175,12 @@ fn applied(step: &TransformStep) -> AppliedTransform {
 }
 
 /// Checks that changed rows may be passed on: by the licence of the version, and by that of now.
-fn check_licence(dataset: &Dataset, input: &ReadPlan) -> Result<(), Refusal> {
+pub(crate) fn check_licence(dataset: &Dataset, input: &ReadPlan) -> Result<(), Refusal> {
     let credits = [&input.snapshot.credit, &dataset.current.credit];
     match credits.into_iter().find(|credit| credit.forbids_derivatives()) {
         Some(credit) => Err(Refusal::NoDerivatives { licence: credit.licence.clone() }),
         None => Ok(()),
     }
-}
-
-/// Checks that the transforms see no more rows than the plan has for them: those between the dates,
-/// by the file's statistics, as often as they are read.
-async fn check_rows(
-    app: &ApiState,
-    input: &ReadPlan,
-    chain: &TransformChain,
-    limits: PlanLimits,
-) -> Result<(), Error> {
-    let Some(limit) = limits.transform_rows else { return Ok(()) };
-    let mut rows = 0_u64;
-    for window in chain.windows(input.start) {
-        let dates = ReadPlan {
-            search_text: None,
-            conditions: Vec::new(),
-            bbox: None,
-            ..in_window(input, window)
-        };
-        let counts = app.core.reader.row_counts(&dates).await?;
-        rows = rows.saturating_add(counts.total.unwrap_or(input.snapshot.rows));
-    }
-    if rows > limit {
-        let dated = input.snapshot.date_column.is_some();
-        return Err(Refusal::TooManyRowsToTransform { rows, limit, dated }.into());
-    }
-    Ok(())
 }
 
 /// The schema of the rows that are sent: columns as the transforms describe them, the credit, and

@@ -18,7 +18,6 @@ use yearbook_scan::{ComputedRows, HELD_ROWS, ShapeFailure};
 use yearbook_storage::StorageFailure;
 
 use super::failure_cache::FailureCache;
-use crate::request::DataRequest;
 
 /// Records `failure` against the release of the transform where that is at fault.
 pub(crate) fn record(
@@ -32,7 +31,7 @@ pub(crate) fn record(
 }
 
 /// Returns `rows` whose failures are recorded as they come, before and after the first byte.
-pub(super) fn record_all(
+pub(crate) fn record_all(
     rows: ComputedRows,
     releases: Arc<dyn ReleasePolicy>,
     request: RequestFingerprint,
@@ -48,7 +47,7 @@ pub(super) fn record_all(
 
 /// Returns the failure of one of `steps` at what `request` names a moment ago, for which it would
 /// fail again.
-pub(super) fn known(
+pub(crate) fn known(
     failures: &FailureCache,
     request: &str,
     steps: &[TransformStep],
@@ -60,7 +59,7 @@ pub(super) fn known(
 }
 
 /// Remembers a failure that would come again, where `cause` is one of a transform.
-pub(super) fn remember(failures: &FailureCache, request: &str, cause: &BoxError) {
+pub(crate) fn remember(failures: &FailureCache, request: &str, cause: &BoxError) {
     if let Some(TransformFailure { transform, error }) = cause.downcast_ref() {
         failures.insert(&key(request, transform), error);
     }
@@ -71,10 +70,11 @@ fn key(request: &str, transform: &PluginTransform) -> String {
     format!("{request} {}", transform.name())
 }
 
-/// Returns the answer where rows did not come, for whatever reason.
-pub(super) fn refuse_rows(request: &DataRequest, cause: BoxError) -> Error {
+/// Returns the answer where rows did not come, for whatever reason. `pairs` are the parameters as
+/// sent.
+pub(crate) fn refuse_rows(pairs: &[(String, String)], cause: BoxError) -> Error {
     let cause = match cause.downcast::<TransformFailure>() {
-        Ok(failure) => return refuse(request, *failure),
+        Ok(failure) => return refuse(pairs, *failure),
         Err(cause) => cause,
     };
     let cause = match cause.downcast::<StorageFailure>() {
@@ -91,20 +91,20 @@ pub(super) fn refuse_rows(request: &DataRequest, cause: BoxError) -> Error {
 }
 
 /// Returns the answer where a transform declined or failed.
-pub(crate) fn refuse(request: &DataRequest, failure: TransformFailure) -> Error {
+pub(crate) fn refuse(pairs: &[(String, String)], failure: TransformFailure) -> Error {
     let TransformFailure { transform, error } = failure;
     let name = transform.name();
     match error {
         GuestError::Declined(sentence)
         | GuestError::InvalidOption(sentence)
         | GuestError::UnsupportedRows(sentence) => {
-            let raw = last_value(&request.pairs, "apply").unwrap_or_default();
+            let raw = last_value(pairs, "apply").unwrap_or_default();
             let sentence = format!("{name}: {sentence}");
             Error::invalid_parameter(ValidationError::value_error("apply", &sentence, raw))
         }
         GuestError::InvalidTransformOption { option, sentence } => {
             let option = format!("{name}.{option}");
-            let problem = match last_value(&request.pairs, &option) {
+            let problem = match last_value(pairs, &option) {
                 Some(raw) => ValidationError::value_error(&option, &sentence, raw),
                 None => {
                     let place = ParameterLocation::Query;
@@ -127,7 +127,7 @@ pub(crate) fn refuse(request: &DataRequest, failure: TransformFailure) -> Error 
         }
         GuestError::Busy { retry_after } => Error::Busy { retry_after },
         GuestError::ShareUsedUp => open_responses::share_used_up(),
-        GuestError::Input(cause) => refuse_rows(request, cause),
+        GuestError::Input(cause) => refuse_rows(pairs, cause),
         failure => Error::internal("run a transform", &failure),
     }
 }

@@ -6,6 +6,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 
 use crate::hex::encode_hex;
+use crate::query::SortName;
+use crate::read_plan::AppliedTransforms;
 use crate::{Column, ColumnRole, DatasetName, Date, ReadPlan, Selection, SeriesRows, SnapshotId};
 
 /// Characters that are escaped: all but the unreserved ones of RFC 3986.
@@ -20,29 +22,26 @@ impl CanonicalQuery {
     /// where it cut the result ([`CanonicalQuery::explicit_limit`]).
     #[must_use]
     pub fn new(plan: &ReadPlan, limit: Option<u64>) -> Self {
-        let stored = plan.stored_rows();
-        let limit = limit.map(|limit| limit.to_string());
-        let (columns, geometry) = match plan.applied {
-            None => projection(&plan.snapshot.columns, &plan.columns),
-            // What transforms see has all columns but geometry at least.
-            Some(_) => (
-                names_unless_all(&plan.snapshot.columns, &plan.columns),
-                projection(&stored.snapshot.columns, &stored.columns).1,
-            ),
-        };
-        let parameters = [
-            ("columns", columns),
-            ("dimensions", stored.search_text.clone()),
-            ("end", stored.end.as_ref().map(Date::to_string)),
-            ("geometry", geometry.map(str::to_owned)),
-            ("limit", limit),
-            ("start", stored.start.as_ref().map(Date::to_string)),
-        ];
-        let mut pairs: Vec<(String, String)> = parameters
-            .into_iter()
-            .filter_map(|(name, value)| value.map(|value| (name.to_owned(), value)))
-            .collect();
-        pairs.extend(selection_pairs(plan));
+        Self(encode_pairs(query_pairs(plan, limit)))
+    }
+
+    /// Creates the text of what transforms make. `selection` shapes what the last one gives, and is
+    /// taken as it was sent: only a run of the transforms tells their columns.
+    #[must_use]
+    pub fn of_transforms(
+        applied: &AppliedTransforms,
+        selection: &Selection,
+        limit: Option<u64>,
+    ) -> Self {
+        let mut pairs = query_pairs(&applied.input, limit);
+        pairs.extend(applied.to_pairs());
+        let columns = selection.columns.as_ref().map(|columns| columns.value.join(","));
+        pairs.extend(columns.map(|columns| ("columns".to_owned(), columns)));
+        let sort = selection.sort.as_ref().map(|sort| sort.value.iter().map(SortName::to_string));
+        let sort = sort.map(|names| names.collect::<Vec<_>>().join(","));
+        pairs.extend(sort.map(|sort| ("sort".to_owned(), sort)));
+        let series_rows = selection.series_rows.as_ref().map(|rows| rows.value.to_pair());
+        pairs.extend(series_rows.map(|(name, rows)| (name.to_owned(), rows)));
         Self(encode_pairs(pairs))
     }
 
@@ -85,6 +84,31 @@ impl CanonicalQuery {
 #[must_use]
 pub fn selection_text(plan: &ReadPlan) -> String {
     encode_pairs(selection_pairs(plan).collect())
+}
+
+/// Names and values of the parameters that select what `plan` does.
+fn query_pairs(plan: &ReadPlan, limit: Option<u64>) -> Vec<(String, String)> {
+    let stored = plan.stored_rows();
+    let (columns, geometry) = match plan.applied {
+        None => projection(&plan.snapshot.columns, &plan.columns),
+        // What transforms see has all columns but geometry at least.
+        Some(_) => (
+            names_unless_all(&plan.snapshot.columns, &plan.columns),
+            projection(&stored.snapshot.columns, &stored.columns).1,
+        ),
+    };
+    let parameters = [
+        ("columns", columns),
+        ("dimensions", stored.search_text.clone()),
+        ("end", stored.end.as_ref().map(Date::to_string)),
+        ("geometry", geometry.map(str::to_owned)),
+        ("limit", limit.map(|limit| limit.to_string())),
+        ("start", stored.start.as_ref().map(Date::to_string)),
+    ];
+    let named = parameters
+        .into_iter()
+        .filter_map(|(name, value)| value.map(|value| (name.to_owned(), value)));
+    named.chain(selection_pairs(plan)).collect()
 }
 
 /// Names and values of the parameters of sections 15 and 16.

@@ -72,6 +72,7 @@ fn citation(raw: &str) -> Citation {
         title: "Consumers price index".to_owned(),
         credit,
         url: format!("https://data.example.org{path}"),
+        computed_by: None,
         rows: Some(1_000),
         digest: Some(ResultDigest::from_columns(0, std::iter::empty())),
         remark: None,
@@ -146,11 +147,14 @@ fn a_canonical_query_names_release_and_options_of_transforms_contract_16() {
         });
         let applied = AppliedTransforms { input, transforms: transforms.into() };
         assert_eq!(applied.to_notice(), "growth(as=log,periods=12), pivot");
+        assert_eq!(applied.to_citation(), "growth 1.2.0 (as=log,periods=12), then pivot 1.0.0",);
+        let sent = CanonicalQuery::of_transforms(&applied, &selection, None);
         let applied = Some(Arc::new(applied));
         let plan = read_plan::ReadPlan { applied, columns: columns.to_vec(), ..output };
         assert!(plan.is_filtered(), "only reading rows tells how many a transform gives");
         let text = CanonicalQuery::new(&plan, None).as_str().to_owned();
         assert_eq!(text.contains("apply"), selection_text(&plan).contains("apply"));
+        assert_eq!(sent.as_str(), text, "a citation is the same by what was sent");
         text
     };
     let apply = "apply=growth%401.2.0%2Cpivot%401.0.0";
@@ -239,6 +243,7 @@ fn hostile_titles_break_out_of_no_format_contract_13() {
     let citation = Citation {
         title: hostile.to_owned(),
         credit: credit(hostile, hostile),
+        computed_by: Some(hostile.to_owned()),
         remark: Some(hostile.to_owned()),
         ..citation("")
     };

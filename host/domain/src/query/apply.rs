@@ -1,4 +1,5 @@
-//! `apply`, validated by itself against the transforms that are loaded (contract-16-apply).
+//! `apply`, validated by itself against the transforms that are loaded (contract-16-apply), or as
+//! part of a citation, which names releases that may be gone (contract-16-citations).
 
 use std::collections::HashSet;
 
@@ -15,6 +16,65 @@ pub(super) fn parse_apply(
     raw: &str,
     loaded: &[(&str, &str)],
 ) -> Result<Sent<Vec<String>>, ValidationError> {
+    let parts = split_names(raw)?;
+    for &(name, version) in &parts {
+        match (loaded.iter().find(|(known, _)| *known == name), version) {
+            (None, _) => return Err(unknown(raw, name, loaded)),
+            (Some((_, known)), Some(version)) if *known != version => {
+                let sentence = format!(
+                    "transform '{name}' is loaded in version {known}, not {version}; \
+                     leave @{version} out for that one"
+                );
+                return Err(ValidationError::value_error("apply", &sentence, raw));
+            }
+            _ => {}
+        }
+    }
+    Ok(Sent::new(raw, parts.into_iter().map(|(name, _)| name.to_owned()).collect()))
+}
+
+/// A transform that a citation names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CitedTransform {
+    /// Its name.
+    pub name: String,
+    /// The release: the one that is named, else the one that is loaded.
+    pub version: String,
+    /// Set where this release is loaded.
+    pub is_loaded: bool,
+}
+
+/// Parses the transforms of a citation, whose releases may be gone.
+///
+/// # Errors
+/// The problem of `apply`: too many names, one twice, one that is none, or one without a version of
+/// which no release is loaded.
+pub fn parse_cited_apply(
+    raw: &str,
+    loaded: &[(&str, &str)],
+) -> Result<Vec<CitedTransform>, ValidationError> {
+    let cited = |(name, version): (&str, Option<&str>)| {
+        let known = loaded.iter().find(|(known, _)| *known == name).map(|(_, version)| *version);
+        let version = version.or(known).filter(|version| is_release(name, version));
+        let version = version.ok_or_else(|| unknown(raw, name, loaded))?;
+        let is_loaded = known == Some(version);
+        Ok(CitedTransform { name: name.to_owned(), version: version.to_owned(), is_loaded })
+    };
+    split_names(raw)?.into_iter().map(cited).collect()
+}
+
+/// Returns whether a release of a transform may be called so (wit/1.2.0, `description`).
+fn is_release(name: &str, version: &str) -> bool {
+    let in_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    let in_version = |byte: u8| byte.is_ascii_alphanumeric() || b".-+".contains(&byte);
+    name.len() <= 32
+        && version.len() <= 64
+        && name.bytes().all(in_name)
+        && version.bytes().all(in_version)
+}
+
+/// Names, with the version that stands behind each.
+fn split_names(raw: &str) -> Result<Vec<(&str, Option<&str>)>, ValidationError> {
     let refuse = |sentence: &str| Err(ValidationError::value_error("apply", sentence, raw));
     let named = raw.bytes().filter(|byte| *byte == b',').count() + 1;
     if named > MAX_TRANSFORMS {
@@ -36,19 +96,7 @@ pub(super) fn parse_apply(
     if let Some((name, _)) = parts.iter().find(|(name, _)| !seen.insert(*name)) {
         return refuse(&format!("transform '{name}' is named twice"));
     }
-    for &(name, version) in &parts {
-        match (loaded.iter().find(|(known, _)| *known == name), version) {
-            (None, _) => return refuse(&unknown(name, loaded)),
-            (Some((_, known)), Some(version)) if *known != version => {
-                return refuse(&format!(
-                    "transform '{name}' is loaded in version {known}, not {version}; \
-                     leave @{version} out for that one"
-                ));
-            }
-            _ => {}
-        }
-    }
-    Ok(Sent::new(raw, parts.into_iter().map(|(name, _)| name.to_owned()).collect()))
+    Ok(parts)
 }
 
 /// The problem of `apply` at a route whose rows no transform takes.
@@ -57,12 +105,13 @@ pub(crate) fn refuse_apply(raw: Option<&str>) -> Option<ValidationError> {
     raw.map(|raw| ValidationError::value_error("apply", sentence, raw))
 }
 
-fn unknown(name: &str, loaded: &[(&str, &str)]) -> String {
+fn unknown(raw: &str, name: &str, loaded: &[(&str, &str)]) -> ValidationError {
     let names: Vec<&str> = loaded.iter().map(|(name, _)| *name).collect();
     let nearest = nearest_name(name, names.iter().copied());
     let nearest = nearest.map(|name| format!("the nearest is '{name}'; ")).unwrap_or_default();
     let loaded = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-    format!("unknown transform '{name}'; {nearest}loaded: {loaded}")
+    let sentence = format!("unknown transform '{name}'; {nearest}loaded: {loaded}");
+    ValidationError::value_error("apply", &sentence, raw)
 }
 
 #[cfg(test)]
@@ -106,6 +155,30 @@ mod tests {
         }
         let none = parse_apply("x", &[]).map_err(|problem| problem.msg);
         assert_eq!(none, Err("Value error, unknown transform 'x'; loaded: none".to_owned()));
+    }
+
+    #[test]
+    fn a_citation_names_releases_that_may_be_gone_contract_16() {
+        let cited = |raw: &str| {
+            let parsed = parse_cited_apply(raw, &LOADED).map_err(|problem| problem.msg)?;
+            let text = |CitedTransform { name, version, is_loaded }: CitedTransform| {
+                format!("{name} {version} {is_loaded}")
+            };
+            Ok::<_, String>(parsed.into_iter().map(text).collect::<Vec<_>>().join(", "))
+        };
+        for (raw, expected) in [
+            ("growth", "growth 1.2.0 true"),
+            ("growth@1.2.0", "growth 1.2.0 true"),
+            ("growth@1.1.0,aggregate", "growth 1.1.0 false, aggregate 1.0.0 true"),
+            ("gone@0.1.0-rc.1", "gone 0.1.0-rc.1 false"),
+        ] {
+            assert_eq!(cited(raw).as_deref(), Ok(expected), "{raw}");
+        }
+        let long = format!("a@{}", "1".repeat(65));
+        for raw in ["gone", "Gone@1.0.0", "a b@1.0.0", "a@1 0", &long, "a@1,a@2", "a@1,,b@1", "a@"]
+        {
+            assert!(cited(raw).is_err(), "{raw}");
+        }
     }
 
     fn owned(names: &[&str]) -> Vec<String> {

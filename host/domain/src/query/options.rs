@@ -108,6 +108,14 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_value_is_taken_and_not_offered_contract_16() {
+        let allowed = &["", "month", "quarter", "year"];
+        check(ParameterKind::Text, allowed, "", Ok(OptionScalar::Text(String::new())));
+        let sentence = "Input should be 'month', 'quarter' or 'year'";
+        check(ParameterKind::Text, allowed, "week", Err(sentence));
+    }
+
+    #[test]
     fn declared_parameters_are_judged_in_pydantics_words() {
         check(ParameterKind::Text, &[], "", Ok(OptionScalar::Text(String::new())));
         check(ParameterKind::Text, &[",", ";"], ";", Ok(OptionScalar::Text(";".to_owned())));

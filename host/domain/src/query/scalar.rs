@@ -279,7 +279,8 @@ fn not_a_number(name: &str, raw: &str) -> ValidationError {
 /// One of `allowed`, as written there.
 ///
 /// # Errors
-/// `literal_error`, which lists them in their order.
+/// `literal_error`, which lists them in their order; an empty one stands for no value, so nobody is
+/// told to send it.
 pub fn check_literal<'a>(
     name: &str,
     raw: &str,
@@ -289,7 +290,8 @@ pub fn check_literal<'a>(
     if allowed.contains(&raw) {
         return Ok(());
     }
-    let expected = format_alternatives(&allowed);
+    let named: Vec<&str> = allowed.into_iter().filter(|text| !text.is_empty()).collect();
+    let expected = format_alternatives(&named);
     Err(ValidationError::invalid_query_parameter(
         name,
         "literal_error",

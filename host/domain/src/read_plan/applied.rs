@@ -28,21 +28,38 @@ pub struct AppliedTransforms {
     pub transforms: Vec<AppliedTransform>,
 }
 
+impl AppliedTransform {
+    /// Options in parentheses; nothing where all have their defaults.
+    fn listed_options(&self) -> String {
+        let option = |(name, value): &(String, OptionScalar)| {
+            let value = value.to_string();
+            format!("{name}={}", utf8_percent_encode(&value, ESCAPED))
+        };
+        let options: Vec<String> = self.options.iter().map(option).collect();
+        if options.is_empty() { String::new() } else { format!("({})", options.join(",")) }
+    }
+}
+
 impl AppliedTransforms {
     /// Returns what says that rows were changed, and how: `growth(periods=4), pivot(column=region)`
     /// (contract-16-modified).
     #[must_use]
     pub fn to_notice(&self) -> String {
         let notice = |transform: &AppliedTransform| {
-            let option = |(name, value): &(String, OptionScalar)| {
-                let value = value.to_string();
-                format!("{name}={}", utf8_percent_encode(&value, ESCAPED))
-            };
-            let options: Vec<String> = transform.options.iter().map(option).collect();
-            let name = &transform.name;
-            if options.is_empty() { name.clone() } else { format!("{name}({})", options.join(",")) }
+            format!("{}{}", transform.name, transform.listed_options())
         };
         self.transforms.iter().map(notice).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns what a citation says of the releases that computed its rows:
+    /// `growth 1.2.0 (periods=4), then pivot 1.0.0 (column=region)`.
+    #[must_use]
+    pub fn to_citation(&self) -> String {
+        let cited = |transform: &AppliedTransform| {
+            let AppliedTransform { name, version, .. } = transform;
+            format!("{name} {version} {}", transform.listed_options()).trim_end().to_owned()
+        };
+        self.transforms.iter().map(cited).collect::<Vec<_>>().join(", then ")
     }
 
     /// Names and values of the parameters that ask for these transforms.

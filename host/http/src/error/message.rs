@@ -66,7 +66,7 @@ fn refusal_message(refusal: &Refusal) -> String {
         Refusal::PaymentRequired { advice } => advice.clone(),
         Refusal::UnboundedRequest { rows, geometry, dated, bulk } => unbounded_message(*rows, *geometry, *dated, *bulk),
         Refusal::SortTooLarge { limit } => {
-            format!("In another order than the natural one and newest first an answer has at most {limit} rows; give a positive limit of at most {limit}.")
+            format!("In another order than the natural one and newest first, and in any with apply, an answer has at most {limit} rows; give a positive limit of at most {limit}.")
         }
         Refusal::SelectionTooLarge => {
             "What has to be held to sort or count these rows is more than the service can hold; sort by columns with shorter text, give a smaller limit, or choose fewer rows with start, end or conditions.".to_owned()

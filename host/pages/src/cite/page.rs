@@ -39,6 +39,7 @@ impl<'a> CitePage<'a> {
         let mark = if citation.query.is_whole() { '?' } else { '&' };
         let with = |parameter: &str| format!("{}{path}{mark}{parameter}", site.root);
         let is_kept = subject.cited.state == CitedState::Retained;
+        let is_computable = is_kept && subject.request.gone_release().is_none();
         let id = citation.snapshot_id;
         let selection = if query.is_empty() { String::new() } else { format!("&{query}") };
         let data_url =
@@ -54,8 +55,8 @@ impl<'a> CitePage<'a> {
                 .map(|format| (format.title(), with(&format!("format={}", format.name()))))
                 .collect(),
             date: citation.created_at.date().to_string(),
-            data_url: is_kept.then_some(data_url),
-            verify_url: (is_kept && citation.digest.is_none()).then(|| with("verify=true")),
+            data_url: is_computable.then_some(data_url),
+            verify_url: (is_computable && citation.digest.is_none()).then(|| with("verify=true")),
             is_verified: subject.is_verified,
             nearest: nearest.map(|id| (format!("{}/cite/{name}/{id}", site.root), id)),
             citation,

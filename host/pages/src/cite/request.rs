@@ -3,26 +3,31 @@
 use http::Uri;
 use http::request::Parts;
 use percent_encoding::percent_decode_str;
-use yearbook_domain::query::{is_condition, last_value, parse_data, parse_pairs, scalar};
+use yearbook_domain::query::{last_value, parse_data, parse_pairs, scalar};
 use yearbook_domain::{
     CanonicalQuery, CitationFormat, Dataset, DatasetName, Namespace, ReadPlan, Refusal, Selection,
     Snapshot, SnapshotId, ValidationError, read_plan,
 };
+use yearbook_http::cited_transforms::{CitedRowSource, CitedTransforms};
 use yearbook_http::{Error, accept, media_types};
 
-/// Parameters that select rows and columns; all others but `format` and `verify` are ignored, and
-/// `apply` is refused (contract-16-citations).
+/// Parameters that select rows and columns, besides conditions, transforms and their options; all
+/// others but `format` and `verify` are ignored.
 const SELECTION: [&str; 10] =
     ["start", "end", "dimensions", "columns", "geometry", "limit", "sort", "first", "last", "bbox"];
 
 /// A request for a citation.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct CitationRequest {
     pub(super) name: DatasetName,
     pub(super) snapshot_id: SnapshotId,
     pub(super) selection: Selection,
     /// Limit that the client named, where it is positive.
-    limit: Option<u64>,
+    pub(super) limit: Option<u64>,
+    /// Transforms that make the rows (contract-16-citations).
+    pub(super) transforms: Option<CitedTransforms>,
+    /// Names and values of all parameters as sent.
+    pub(super) pairs: Vec<(String, String)>,
     /// None: a page.
     pub(super) format: Option<CitationFormat>,
     /// True where the digest of the result is to be computed.
@@ -38,12 +43,12 @@ pub(super) fn wants_verification(uri: &Uri) -> bool {
 }
 
 impl CitationRequest {
-    /// Parses a request.
+    /// Parses a request. `cited_rows` knows the transforms.
     ///
     /// # Errors
     /// 404 for what is no name of a dataset or no id of a snapshot, 422 with every wrong parameter
     /// at once, 406.
-    pub(super) fn parse(parts: &Parts) -> Result<Self, Error> {
+    pub(super) fn parse(parts: &Parts, cited_rows: &dyn CitedRowSource) -> Result<Self, Error> {
         let mut segments = parts.uri.path().split('/').skip(2).map(decode);
         let name = segments.next().unwrap_or_default();
         let snapshot_id = segments.next().unwrap_or_default();
@@ -54,23 +59,25 @@ impl CitationRequest {
             return Err(Refusal::NoSuchSnapshot { id: snapshot_id }.into());
         };
         let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
-        let selects = |name: &str| SELECTION.contains(&name) || is_condition(name);
+        let selects = |name: &str| SELECTION.contains(&name) || name.contains('.');
         let selecting: Vec<_> = pairs.iter().filter(|(name, _)| selects(name)).cloned().collect();
         let selection = parse_data(&selecting, &[]);
         let format = last_value(&pairs, "format").map(parse_format).transpose();
         let verify = last_value(&pairs, "verify")
             .map(|raw| scalar::parse_boolean("verify", raw))
             .transpose();
-        let apply = last_value(&pairs, "apply").map(|raw| {
-            let sentence = "a citation is of stored rows; leave apply out, and say beside it what was computed";
-            ValidationError::value_error("apply", sentence, raw)
-        });
-        let (selection, format, verify) = match (selection, format, verify, apply) {
-            (Ok((selection, _)), Ok(format), Ok(verify), None) => (selection, format, verify),
-            (selection, format, verify, apply) => {
-                let problems = selection.err().unwrap_or_default();
-                let others = apply.into_iter().chain(format.err()).chain(verify.err());
-                let problems = problems.into_iter().chain(others).collect();
+        let options = selection.as_ref().map_or(&[][..], |(_, output)| &output.options);
+        let apply = last_value(&pairs, "apply");
+        let transforms = apply.map(|raw| cited_rows.transforms(raw, options)).transpose();
+        let (selection, transforms, format, verify) = match (selection, transforms, format, verify)
+        {
+            (Ok((selection, _)), Ok(transforms), Ok(format), Ok(verify)) => {
+                (selection, transforms, format, verify)
+            }
+            (selection, transforms, format, verify) => {
+                let mut problems = selection.err().unwrap_or_default();
+                problems.extend(transforms.err().unwrap_or_default());
+                problems.extend(format.err().into_iter().chain(verify.err()));
                 return Err(Refusal::InvalidParameters(problems).into());
             }
         };
@@ -80,10 +87,17 @@ impl CitationRequest {
         };
         let named = last_value(&pairs, "limit").is_some();
         let limit = CanonicalQuery::explicit_limit(&selection, named);
-        Ok(Self { name, snapshot_id, selection, limit, format, verify: verify.unwrap_or(false) })
+        let verify = verify.unwrap_or(false);
+        Ok(Self { name, snapshot_id, selection, limit, transforms, pairs, format, verify })
     }
 
-    /// Plans the whole selection in `snapshot`, without pages or a row cap.
+    /// The first release of its transforms that is not loaded.
+    pub(super) fn gone_release(&self) -> Option<&str> {
+        self.transforms.as_ref()?.steps.as_ref().err().map(String::as_str)
+    }
+
+    /// Plans the whole selection in `snapshot`, without pages or a row cap: of the stored rows, or
+    /// of those that the first transform sees.
     ///
     /// # Errors
     /// 422 for columns that the snapshot does not have.
@@ -98,7 +112,13 @@ impl CitationRequest {
         let absent = || Refusal::NoSuchDataset { name: self.name.to_string() };
         let (name, snapshot) = (self.name.clone(), std::sync::Arc::clone(snapshot));
         let namespace = namespace.ok_or_else(absent)?;
-        let plan = read_plan::resolve_selection(name, namespace, snapshot, &self.selection)
+        let selection = &self.selection;
+        if self.transforms.is_some() {
+            let input = selection.transform_input();
+            let plan = read_plan::resolve_selection(name, namespace, snapshot, &input);
+            return Ok(plan.map_err(Refusal::InvalidParameters)?);
+        }
+        let plan = read_plan::resolve_selection(name, namespace, snapshot, selection)
             .map_err(Refusal::InvalidParameters)?;
         Ok(ReadPlan { max_rows: self.limit, ..plan })
     }
