@@ -1,5 +1,6 @@
 //! Routes in process, mirroring `host/api/src/routes`. A test names the rule it proves.
 
+mod adapters;
 mod authorization;
 mod boxes;
 mod bulk;

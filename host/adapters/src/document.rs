@@ -3,6 +3,7 @@
 use axum::response::Response;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, LINK, LOCATION, VARY};
+use http::status::InvalidStatusCode;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use sha2::{Digest as _, Sha256};
 use yearbook_http::document::CachePolicy;
@@ -13,7 +14,7 @@ use yearbook_sandbox::{PluginAdapter, adapter};
 use crate::AdaptersState;
 use crate::request::Exchange;
 
-/// What a browser that shows a document may do with it: nothing.
+/// Content security policy of documents: a browser runs nothing of them.
 pub(crate) const SECURITY_POLICY: &str = "sandbox; default-src 'none'";
 
 /// A document that can be sent again and again.
@@ -37,7 +38,8 @@ impl PreparedDocument {
     pub(crate) fn with_tag_of(release: &[u8], written: adapter::Document) -> Result<Self, Error> {
         let invalid = |failure: &dyn std::fmt::Display| Error::internal("send a document", failure);
         let mut head = written;
-        let status = StatusCode::from_u16(head.status).map_err(|failure| invalid(&failure))?;
+        let status = head.status.try_into();
+        let status: StatusCode = status.map_err(|failure: InvalidStatusCode| invalid(&failure))?;
         let media_type =
             HeaderValue::try_from(&head.media_type).map_err(|failure| invalid(&failure))?;
         let tag = entity_tag(release, &head);

@@ -42,7 +42,7 @@ pub(crate) struct KeptDocument {
 }
 
 /// The documents.
-pub(crate) struct DocumentCache {
+pub(crate) struct AdapterDocumentCache {
     entries: Mutex<Entries>,
     bytes: usize,
     hits: Counter,
@@ -65,7 +65,7 @@ struct Entry {
     was_used: bool,
 }
 
-/// What one client had made: a key, or an address without one.
+/// Documents that one client had made: a key, or an address without one.
 #[derive(Default)]
 struct Owner {
     bytes: usize,
@@ -100,7 +100,7 @@ pub(crate) fn key(
     Ok(Sha256::digest(&text).into())
 }
 
-impl DocumentCache {
+impl AdapterDocumentCache {
     /// With this much memory; 0 keeps nothing.
     pub(crate) fn new(bytes: usize) -> Self {
         let (hits, misses) = (Counter::default(), Counter::default());

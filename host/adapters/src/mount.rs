@@ -1,5 +1,5 @@
-//! `/api/{name}/…`: finds the adapter, checks the key where there is one, runs the rounds, and sends
-//! what they come to (contract-17-mount). A straight line, as that of `/data` is.
+//! `/api/{name}/…`: finds the adapter, checks the key where there is one, runs the rounds, and
+//! sends what they come to (contract-17-mount). A straight line, as that of `/data` is.
 
 use std::borrow::Cow;
 use std::sync::Arc;

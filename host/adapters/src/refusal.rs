@@ -79,7 +79,7 @@ impl RoomRefusal for AdapterRefusal {
     }
 }
 
-/// What the bodies of a request's refusals need to know of it.
+/// Writer of the bodies of a request's refusals.
 pub(crate) struct RefusalWriter<'a> {
     app: &'a AdaptersState,
     request_id: String,
@@ -178,5 +178,5 @@ fn allowed_status(known: u16, written: u16) -> Option<StatusCode> {
         _ if written == 200 || written / 100 == known / 100 => written,
         _ => return None,
     };
-    StatusCode::from_u16(sent).ok()
+    sent.try_into().ok()
 }

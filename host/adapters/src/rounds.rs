@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 use yearbook_http::Error;
-use yearbook_sandbox::catalogue::{Fact, Problem, Question, Refusal};
 use yearbook_sandbox::adapter::{Document, Reply, Rows};
+use yearbook_sandbox::catalogue::{Fact, Problem, Question, Refusal};
 use yearbook_sandbox::{AdapterCalls, GuestError};
 
 use crate::document_cache::{DocumentKey, KeptDocument, Revision};

@@ -8,20 +8,20 @@ use yearbook_http::Core;
 use yearbook_http::metrics::RoomCache;
 use yearbook_search::NewestIndex;
 
-use crate::document_cache::DocumentCache;
+use crate::document_cache::AdapterDocumentCache;
 
 /// State of every request to an adapter.
 pub struct AdaptersState {
     /// Services, limiters and counters.
     pub(crate) core: Arc<Core>,
-    /// What makes rows.
+    /// The room that makes rows.
     pub(crate) api: Arc<ApiState>,
     /// `[adapters]`.
     pub(crate) settings: AdapterSettings,
     /// Full-text search over the catalog.
     pub(crate) search: NewestIndex,
     /// Documents of free facts.
-    pub(crate) documents: DocumentCache,
+    pub(crate) documents: AdapterDocumentCache,
 }
 
 impl AdaptersState {
@@ -33,7 +33,7 @@ impl AdaptersState {
         settings: AdapterSettings,
         search: NewestIndex,
     ) -> Self {
-        let documents = DocumentCache::new(settings.document_cache_bytes);
+        let documents = AdapterDocumentCache::new(settings.document_cache_bytes);
         Self { core, api, settings, search, documents }
     }
 

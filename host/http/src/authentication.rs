@@ -23,7 +23,7 @@ use crate::headers::API_KEY;
 use crate::metrics::RequestLabels;
 use crate::rate_limit;
 
-/// What requests without a key that run a plugin have in place of a key's id, which holds no space.
+/// Text in place of a key's id, which holds no space, of requests without a key that run plugins.
 const WITHOUT_KEY: &str = "without a key";
 
 /// The caller of a request, in its extensions. Only [`check`] puts one there, so a handler that

@@ -25,13 +25,13 @@ fn number(index: usize) -> DocumentKey {
     key
 }
 
-fn has(cache: &DocumentCache, index: usize) -> bool {
+fn has(cache: &AdapterDocumentCache, index: usize) -> bool {
     cache.get(&number(index), &revision(0)).is_some()
 }
 
 #[test]
 fn a_client_that_asks_for_much_gives_up_its_own_documents_contract_17() {
-    let cache = DocumentCache::new(64 * kept(100).bytes());
+    let cache = AdapterDocumentCache::new(64 * kept(100).bytes());
     for index in 0..8 {
         cache.insert(number(index), "others", kept(100), revision(0));
     }
@@ -49,7 +49,7 @@ fn a_client_that_asks_for_much_gives_up_its_own_documents_contract_17() {
 
 #[test]
 fn what_is_asked_for_again_outlives_what_is_not() {
-    let cache = DocumentCache::new(16 * kept(100).bytes());
+    let cache = AdapterDocumentCache::new(16 * kept(100).bytes());
     cache.insert(number(0), "one", kept(100), revision(0));
     for index in 1..100 {
         assert!(has(&cache, 0), "{index}");
@@ -60,7 +60,7 @@ fn what_is_asked_for_again_outlives_what_is_not() {
 
 #[test]
 fn a_document_is_true_for_a_revision_until_it_is_renewed_contract_17() {
-    let cache = DocumentCache::new(1 << 20);
+    let cache = AdapterDocumentCache::new(1 << 20);
     let document = kept(10);
     cache.insert(number(0), "one", Arc::clone(&document), revision(1));
     let is_true = |at: i64| cache.get(&number(0), &revision(at)).unwrap().1;
@@ -76,11 +76,11 @@ fn a_document_is_true_for_a_revision_until_it_is_renewed_contract_17() {
 
 #[test]
 fn a_document_that_fills_the_memory_is_not_kept_contract_17() {
-    let cache = DocumentCache::new(8_000);
+    let cache = AdapterDocumentCache::new(8_000);
     cache.insert(number(0), "one", kept(500), revision(0));
     assert!(!has(&cache, 0));
     assert_eq!(cache.stats().bytes, 0);
-    let none = DocumentCache::new(0);
+    let none = AdapterDocumentCache::new(0);
     none.insert(number(0), "one", kept(0), revision(0));
     assert!(!has(&none, 0));
 }
