@@ -1,5 +1,5 @@
-//! What citations of computed rows need of the room that runs transforms (contract-16-citations):
-//! the pages cite, and run none.
+//! Seam between the pages, which cite computed rows and run no transform, and the room that runs
+//! them (contract-16-citations).
 
 use std::sync::Arc;
 

@@ -70,7 +70,7 @@ pub(crate) struct TransformRequest<'a> {
     pub(crate) selection: &'a Selection,
     /// Parameters as sent, which problems repeat.
     pub(crate) pairs: &'a [(String, String)],
-    /// What the first transform sees.
+    /// Rows that the first transform sees.
     pub(crate) input: &'a ReadPlan,
     pub(crate) steps: &'a [TransformStep],
 }
