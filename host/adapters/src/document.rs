@@ -3,16 +3,14 @@
 use axum::response::Response;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, LINK, LOCATION, VARY};
+use http::request::Parts;
 use http::status::InvalidStatusCode;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use sha2::{Digest as _, Sha256};
 use yearbook_http::document::CachePolicy;
 use yearbook_http::headers::{append_text, insert_browser_headers, insert_text};
-use yearbook_http::{EntityTag, Error, RenderedDocument, status};
+use yearbook_http::{Core, EntityTag, Error, RenderedDocument, status};
 use yearbook_sandbox::{PluginAdapter, adapter};
-
-use crate::AdaptersState;
-use crate::request::Exchange;
 
 /// Content security policy of documents: a browser runs nothing of them.
 pub(crate) const SECURITY_POLICY: &str = "sandbox; default-src 'none'";
@@ -54,30 +52,31 @@ impl PreparedDocument {
         self.rendered.len_with_codings() + links.sum::<usize>()
     }
 
-    /// Answers with it, or 304 to a client that has it.
+    /// Answers `request` with it, or 304 to a client that has it. `has_read`: rows were read for
+    /// it.
     ///
     /// # Errors
     /// 412 to a client that asks for another one.
     pub(crate) async fn respond(
         &self,
-        app: &AdaptersState,
-        exchange: &Exchange,
+        core: &Core,
+        request: &Parts,
+        has_read: bool,
         plugin: &PluginAdapter,
     ) -> Result<Response, Error> {
-        let request = &exchange.parts;
         let is_post = request.method == Method::POST;
         // A tag is of what is there: no other status has one, and the answer to a POST is of a
         // moment.
         let is_tagged = !is_post && self.status == status::OK;
         let policy = if is_tagged { CachePolicy::Public } else { CachePolicy::NoStore };
-        let mut response = self.rendered.respond(&app.core, &request.headers, policy).await?;
+        let mut response = self.rendered.respond(core, &request.headers, policy).await?;
         if response.status() == status::OK {
             *response.status_mut() = self.status;
             insert_headers(response.headers_mut(), &self.head);
         }
         let headers = response.headers_mut();
-        insert_text(headers, VARY, &vary(plugin, exchange.has_read()));
-        let cache = match (is_post, exchange.has_read()) {
+        insert_text(headers, VARY, &vary(plugin, has_read));
+        let cache = match (is_post, has_read) {
             (true, _) => "no-store",
             (false, true) => "private, no-cache",
             (false, false) => "public, no-cache",

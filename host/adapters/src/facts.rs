@@ -99,9 +99,7 @@ fn caller(exchange: &Exchange) -> Result<Authenticated, Error> {
 /// Returns whether `selection` chooses no rows, so that publishing may have counted its values.
 fn names_dataset_alone(selection: &Selection) -> bool {
     let Selection { start, end, search, conditions, bbox, .. } = selection;
-    conditions.is_empty()
-        && bbox.is_none()
-        && [start, end, search].into_iter().all(Option::is_none)
+    conditions.is_empty() && bbox.is_none() && [start, end, search].into_iter().all(Option::is_none)
 }
 
 /// Formats of rows that are loaded; pictures are none.

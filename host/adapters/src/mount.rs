@@ -146,7 +146,10 @@ async fn run(
         let kept = rounds::recall(app, &mut exchange, &key, &revision).await;
         app.documents.count(kept.is_some());
         if let Some(kept) = kept {
-            return kept.document.respond(app, &exchange, &plugin).await;
+            return kept
+                .document
+                .respond(&app.core, &exchange.parts, exchange.has_read(), &plugin)
+                .await;
         }
     }
     let mut told = Told::default();
@@ -162,11 +165,11 @@ async fn run(
         Err(error) => return exchange.settle(Err(error)).await,
     };
     if exchange.has_read() || !is_kept {
-        let sent = document.respond(app, &exchange, &plugin).await;
+        let sent = document.respond(&app.core, &exchange.parts, exchange.has_read(), &plugin).await;
         return exchange.settle(sent).await;
     }
     let facts = told.digest();
     let kept = Arc::new(KeptDocument { document, questions: told.questions, facts });
     app.documents.insert(key, owner, Arc::clone(&kept), revision);
-    kept.document.respond(app, &exchange, &plugin).await
+    kept.document.respond(&app.core, &exchange.parts, exchange.has_read(), &plugin).await
 }

@@ -74,7 +74,9 @@ async fn render(
         Ok(Framing::Wrap(wrapping)) => wrapping,
         Ok(Framing::Instead(written)) if nothing => {
             let document = PreparedDocument::new(&plugin, written)?;
-            return document.respond(app, exchange, &plugin).await;
+            return document
+                .respond(&app.core, &exchange.parts, exchange.has_read(), &plugin)
+                .await;
         }
         Ok(Framing::Instead(_)) => {
             let rule = "a document in place of rows that there are".to_owned();
