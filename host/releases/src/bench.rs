@@ -1,10 +1,11 @@
-//! `yearbook plugin bench`: the speed of an output format beside others, over the same tables, in
-//! one interleaved run (contract-14-bench). Owns the tables, the order of the runs and the
-//! figures; checks nothing. Blocking; takes seconds of a core.
+//! `yearbook plugin bench`: the speed of an output format or a transform beside others of its
+//! kind, over the same tables, in one interleaved run (contract-14-bench). Owns the tables, the
+//! order of the runs and the figures; checks nothing. Blocking; takes seconds of a core.
 //!
 //! All of it runs on one thread, through the calls that `plugin check` makes: what a host adds by
 //! encoding in parallel, compressing and sending is not in the figures.
 
+mod peer;
 mod tables;
 
 use std::sync::Arc;
@@ -14,19 +15,12 @@ use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema};
 use serde::Serialize;
-use yearbook_sandbox::{GuestError, PluginEncoder, ResourceUsage, TrialError, TrialResponse};
+use yearbook_sandbox::{GuestError, ResourceUsage, TrialError};
 use yearbook_workers::with_stack;
 
+pub use peer::{BenchPeer, BenchPlugin};
+use peer::{Contestant, is_declined};
 use tables::{BenchTable, FRESH_ROWS};
-
-/// An encoder with the name that its figures bear.
-#[derive(Clone)]
-pub struct BenchPeer {
-    /// Name in the figures.
-    pub name: String,
-    /// The encoder.
-    pub encoder: Arc<PluginEncoder>,
-}
 
 /// Figures of one plugin on one table: medians of the runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,8 +37,7 @@ pub struct BenchFigure {
     pub fresh_response_us: f64,
     /// Largest linear memory of an instance, bytes.
     pub memory_bytes: usize,
-    /// Part of the time that the crossing of rows into the guest takes, 0 to 1: the time of a guest
-    /// that looks at no cell, over the plugin's.
+    /// Part of the time that a guest which looks at no cell takes, over the plugin's, 0 to 1.
     pub crossing_share: f64,
 }
 
@@ -61,6 +54,9 @@ pub enum BenchError {
         /// The call and its error.
         error: Box<TrialError>,
     },
+    /// It takes none of the tables.
+    #[error("{0} declines every table: {1}; `yearbook plugin check` says more")]
+    Declined(String, GuestError),
     /// A table cannot be made, which is a fault of this program.
     #[error("the table {0:?} cannot be made: {1}")]
     Table(String, String),
@@ -76,63 +72,124 @@ struct Samples {
 }
 
 /// Measures `peers` in `runs` counted runs after one that is not counted, all of them in turn in
-/// each run. `idle` is an encoder that looks at no cell. `stack`: bytes that its thread has.
+/// each run. The first is the plugin that was asked for; `idle` is one of its kind that looks at no
+/// cell. `stack`: bytes that its thread has.
 ///
 /// # Errors
 /// [`BenchError`] of the first plugin that fails.
 pub fn bench(
     peers: &[BenchPeer],
-    idle: &Arc<PluginEncoder>,
+    idle: &BenchPeer,
     runs: usize,
     stack: usize,
 ) -> Result<Vec<BenchFigure>, BenchError> {
     with_stack(stack, || {
-        let mut figures = Vec::new();
-        for table in tables::all(&|table| declined(peers, table))? {
-            figures.extend(measure(peers, idle, &table, runs.max(1))?);
+        let (mut figures, mut declined) = (Vec::new(), None);
+        for table in tables::all(&|table| encoders_decline(peers, table))? {
+            let taken = takers(peers, &table, &mut declined)?;
+            if !taken.is_empty() {
+                let idle = Contestant { peer: idle, options: Vec::new() };
+                figures.extend(measure(&taken, &idle, &table, runs.max(1))?);
+            }
         }
-        Ok(figures)
+        match (declined, peers.first()) {
+            (Some(error), Some(peer)) if figures.is_empty() => {
+                Err(BenchError::Declined(peer.name.clone(), error))
+            }
+            _ => Ok(figures),
+        }
     })
 }
 
-/// True where one of the peers wants columns that a table does not have.
-fn declined(peers: &[BenchPeer], table: &BenchTable) -> bool {
-    let wants_more = |peer: &BenchPeer| {
-        let tried = peer.encoder.trial(&table.schema, &[], &table.fresh, false);
-        matches!(tried, Err(TrialError { error: GuestError::Declined(_), .. }))
-    };
-    peers.iter().any(wants_more)
+/// Has `peer` take the tables of [`bench`] again and again for `time`, for a profile.
+///
+/// # Errors
+/// [`BenchError`] of the first failure.
+pub fn exercise(peer: &BenchPeer, time: Duration, stack: usize) -> Result<(), BenchError> {
+    with_stack(stack, || {
+        let (peers, mut declined) = (std::slice::from_ref(peer), None);
+        let tables = tables::all(&|table| encoders_decline(peers, table))?;
+        let mut work = Vec::new();
+        for table in &tables {
+            let takers = takers(peers, table, &mut declined)?;
+            work.extend(takers.into_iter().map(|taker| (taker, table)));
+        }
+        if let Some(error) = declined.filter(|_| work.is_empty()) {
+            return Err(BenchError::Declined(peer.name.clone(), error));
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < time {
+            for (taker, table) in &work {
+                let made = taker.trial(table, &table.batches);
+                made.map_err(|error| BenchError::failed(peer, table, error))?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// True where one of the formats wants columns that a table does not have.
+fn encoders_decline(peers: &[BenchPeer], table: &BenchTable) -> bool {
+    let encoders = peers.iter().filter(|peer| matches!(peer.plugin, BenchPlugin::Encoder(_)));
+    encoders.map(|peer| peer.suited(table)).any(|suited| suited.is_err_and(|e| is_declined(&e)))
+}
+
+/// Those that take a table; none where the first does not.
+fn takers<'a>(
+    peers: &'a [BenchPeer],
+    table: &BenchTable,
+    declined: &mut Option<GuestError>,
+) -> Result<Vec<Contestant<'a>>, BenchError> {
+    let mut takers = Vec::new();
+    for (position, peer) in peers.iter().enumerate() {
+        match peer.suited(table) {
+            Ok(taker) => takers.push(taker),
+            Err(failed) if is_declined(&failed) && position > 0 => {}
+            Err(failed) if is_declined(&failed) => {
+                declined.get_or_insert(failed.error);
+                return Ok(Vec::new());
+            }
+            Err(failed) => return Err(BenchError::failed(peer, table, failed)),
+        }
+    }
+    Ok(takers)
+}
+
+impl BenchError {
+    fn failed(peer: &BenchPeer, table: &BenchTable, error: TrialError) -> Self {
+        let (plugin, table) = (peer.name.clone(), table.name.clone());
+        Self::Failed { plugin, table, error: Box::new(error) }
+    }
 }
 
 fn measure(
-    peers: &[BenchPeer],
-    idle: &Arc<PluginEncoder>,
+    contestants: &[Contestant<'_>],
+    idle: &Contestant<'_>,
     table: &BenchTable,
     runs: usize,
 ) -> Result<Vec<BenchFigure>, BenchError> {
-    let mut samples: Vec<Samples> = peers.iter().map(|_| Samples::default()).collect();
+    let mut samples: Vec<Samples> = contestants.iter().map(|_| Samples::default()).collect();
     let (mut shared, mut flat) = (Vec::new(), Vec::new());
-    let flattens = peers.iter().any(|peer| !peer.encoder.description().dictionaries);
-    let failed = |plugin: &str, error: TrialError| BenchError::Failed {
-        plugin: plugin.to_owned(),
-        table: table.name.clone(),
-        error: Box::new(error),
+    let flattens = contestants.iter().any(Contestant::is_flat);
+    let time = |contestant: &Contestant<'_>, table: &BenchTable, batches: &[RecordBatch]| {
+        let begun = Instant::now();
+        let made = contestant.trial(table, batches);
+        let made = made.map_err(|error| BenchError::failed(contestant.peer, table, error))?;
+        Ok((begun.elapsed(), made))
     };
+    debug_assert_eq!(table.fresh.iter().map(RecordBatch::num_rows).sum::<usize>(), FRESH_ROWS);
     for run in 0..=runs {
-        for (peer, samples) in peers.iter().zip(&mut samples) {
-            let (time, made) = time(&peer.encoder, table, &table.batches)
-                .map_err(|error| failed(&peer.name, error))?;
-            let (fresh, _) =
-                time_fresh(&peer.encoder, table).map_err(|error| failed(&peer.name, error))?;
-            samples.bytes = made.bytes();
+        for (contestant, samples) in contestants.iter().zip(&mut samples) {
+            let (whole, made) = time(contestant, table, &table.batches)?;
+            let (fresh, _) = time(contestant, table, &table.fresh)?;
+            samples.bytes = made.bytes;
             samples.usage = samples.usage.and(made.usage);
             if run > 0 {
-                samples.whole.push(time);
+                samples.whole.push(whole);
                 samples.fresh.push(fresh);
             }
         }
-        let (crossed, _) =
-            time(idle, table, &table.batches).map_err(|error| failed("idle", error))?;
+        let (crossed, _) = time(idle, table, &table.batches)?;
         if run > 0 {
             shared.push(crossed);
         }
@@ -141,19 +198,18 @@ fn measure(
             let begun = Instant::now();
             let plain = unpack(table)?;
             let unpacked = begun.elapsed();
-            let (crossed, _) =
-                time(idle, &plain, &plain.batches).map_err(|error| failed("idle", error))?;
+            let (crossed, _) = time(idle, &plain, &plain.batches)?;
             if run > 0 {
                 flat.push(unpacked + crossed);
             }
         }
     }
     let (shared, flat) = (median(&mut shared), median(&mut flat));
-    let figure = |(peer, mut samples): (&BenchPeer, Samples)| {
+    let figure = |(contestant, mut samples): (&Contestant<'_>, Samples)| {
         let seconds = median(&mut samples.whole).max(f64::MIN_POSITIVE);
-        let crossing = if peer.encoder.description().dictionaries { shared } else { flat };
+        let crossing = if contestant.is_flat() { flat } else { shared };
         BenchFigure {
-            plugin: peer.name.clone(),
+            plugin: contestant.peer.name.clone(),
             table: table.name.clone(),
             rows_per_second: whole(table.rows() as f64 / seconds),
             bytes_per_second: whole(samples.bytes as f64 / seconds),
@@ -162,27 +218,7 @@ fn measure(
             crossing_share: ((crossing / seconds).min(1.0) * 1e3).round() / 1e3,
         }
     };
-    Ok(peers.iter().zip(samples).map(figure).collect())
-}
-
-/// Time of all batches, an instance included.
-fn time(
-    encoder: &PluginEncoder,
-    table: &BenchTable,
-    batches: &[RecordBatch],
-) -> Result<(Duration, TrialResponse), TrialError> {
-    let begun = Instant::now();
-    let made = encoder.trial(&table.schema, &[], batches, false)?;
-    Ok((begun.elapsed(), made))
-}
-
-/// Time of the first rows alone.
-fn time_fresh(
-    encoder: &PluginEncoder,
-    table: &BenchTable,
-) -> Result<(Duration, TrialResponse), TrialError> {
-    debug_assert_eq!(table.fresh.iter().map(RecordBatch::num_rows).sum::<usize>(), FRESH_ROWS);
-    time(encoder, table, &table.fresh)
+    Ok(contestants.iter().zip(samples).map(figure).collect())
 }
 
 /// The table with plain text in the place of dictionaries.
@@ -206,7 +242,8 @@ fn unpack(table: &BenchTable) -> Result<BenchTable, BenchError> {
     let batches = table.batches.iter().map(batch).collect::<Result<Vec<_>, _>>();
     let batches =
         batches.map_err(|error| BenchError::Table(table.name.clone(), error.to_string()))?;
-    Ok(BenchTable { name: table.name.clone(), schema, batches, fresh: Vec::new() })
+    let (name, codes) = (table.name.clone(), table.codes.clone());
+    Ok(BenchTable { name, schema, batches, fresh: Vec::new(), codes })
 }
 
 /// Seconds in the middle of all; 0 where there are none.

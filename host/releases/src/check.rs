@@ -9,6 +9,7 @@ mod generator;
 mod reader;
 mod report;
 mod requests;
+mod suitable_options;
 mod transform;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use yearbook_workers::with_stack;
 use crate::ComponentFile;
 
 pub use report::{CheckReport, Finding, LimitUsage};
+pub(crate) use suitable_options::{distinct_values, suitable_options};
 
 use report::ReportBuilder;
 

@@ -252,6 +252,47 @@ fn a_plugin_is_measured_beside_json_and_csv_in_one_run_contract_14() {
     assert!(own.starts_with("csv@"), "{own}");
     assert_eq!(bench("geojson")[1]["table"], json!("long, furnished"));
     let said = yearbook.run(&["plugin", "bench", &built("meltano")]).failed(1);
-    assert!(said.contains("other plugins write no bytes of rows"), "{said}");
+    assert!(said.contains("no other plugin takes rows"), "{said}");
     assert!(!yearbook.path("yearbook-data").exists());
+}
+
+#[test]
+fn a_transform_is_measured_beside_growth_and_resample_contract_16() {
+    let yearbook = Yearbook::new();
+    let bench = |file: &str| {
+        yearbook.run(&["plugin", "bench", &built(file), "--runs", "1", "--json"]).ok().json()
+    };
+    let measured = |figures: &Value| -> Vec<String> {
+        let figure = |figure: &Value| {
+            [&figure["table"], &figure["plugin"]]
+                .map(|name| name.as_str().unwrap().to_owned())
+                .join(" ")
+        };
+        figures.as_array().unwrap().iter().map(figure).collect()
+    };
+    let figures = bench("idle-transform");
+    // Neither built-in takes a table without dates.
+    let expected = [
+        "long idle",
+        "long growth",
+        "long resample",
+        "wide idle",
+        "wide growth",
+        "wide resample",
+        "text idle",
+    ];
+    assert_eq!(measured(&figures), expected);
+    for figure in figures.as_array().unwrap() {
+        for rate in ["rows_per_second", "bytes_per_second", "fresh_response_us", "memory_bytes"] {
+            assert!(figure[rate].as_f64().unwrap() > 0.0, "{rate}: {figure}");
+        }
+        let share = figure["crossing_share"].as_f64().unwrap();
+        assert!(share > 0.0 && share <= 1.0, "{figure}");
+        assert_eq!(figure.as_object().unwrap().len(), 7, "{figure}");
+    }
+    // A name that a peer has, tables that the plugin itself declines, and a parameter that must be
+    // given.
+    let own = measured(&bench("growth"));
+    assert!(own.len() == 6 && own[0].starts_with("long growth@"), "{own:?}");
+    assert_eq!(measured(&bench("pivot"))[..2], ["long pivot", "long growth"]);
 }

@@ -1,11 +1,15 @@
 //! Tables of a benchmark, in the shapes that agencies publish. The same rows at every run and on
 //! every machine.
 
+use std::collections::BTreeMap;
+
 use arrow::array::RecordBatch;
+use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
 use yearbook_sdk::testing::{Table, record_batches};
 
 use super::BenchError;
+use crate::check::distinct_values;
 
 /// Rows of a batch: as many as a store has in a page.
 const BATCH_ROWS: usize = 8_192;
@@ -23,6 +27,8 @@ pub(super) struct BenchTable {
     pub(super) batches: Vec<RecordBatch>,
     /// Its first rows, of a response as small as most are.
     pub(super) fresh: Vec<RecordBatch>,
+    /// The distinct values of columns.
+    pub(super) codes: BTreeMap<String, Vec<String>>,
 }
 
 impl BenchTable {
@@ -31,10 +37,13 @@ impl BenchTable {
     }
 
     fn new(name: &str, table: Table) -> Result<Self, BenchError> {
-        let (schema, batches) = record_batches(&table.batches_of(BATCH_ROWS))
-            .map_err(|error| BenchError::Table(name.to_owned(), error.to_string()))?;
+        let fault = |error: &dyn ToString| BenchError::Table(name.to_owned(), error.to_string());
+        let (schema, batches) =
+            record_batches(&table.batches_of(BATCH_ROWS)).map_err(|error| fault(&error))?;
+        let rows = concat_batches(&schema, &batches).map_err(|error| fault(&error))?;
         let first = batches.first().map(|batch| batch.slice(0, FRESH_ROWS.min(batch.num_rows())));
-        Ok(Self { name: name.to_owned(), schema, batches, fresh: first.into_iter().collect() })
+        let (name, fresh) = (name.to_owned(), first.into_iter().collect());
+        Ok(Self { name, codes: distinct_values(&rows), schema, batches, fresh })
     }
 }
 
@@ -61,6 +70,10 @@ fn day(row: usize) -> Option<String> {
     Some(format!("{:04}-{:02}-{:02}", 1900 + row / 336 % 120, row / 28 % 12 + 1, row % 28 + 1))
 }
 
+fn month(row: usize) -> Option<String> {
+    Some(format!("{:04}-{:02}-01", 1900 + row / 12, row % 12 + 1))
+}
+
 fn number(row: usize, column: usize) -> Option<f64> {
     let value = u32::try_from((row * 7919 + column * 104_729) % 1_000_000).unwrap_or_default();
     (!(row + column).is_multiple_of(11)).then(|| f64::from(value) / 100.0)
@@ -70,7 +83,7 @@ fn column<T>(cell: impl Fn(usize) -> Option<T>) -> Vec<Option<T>> {
     rows().map(cell).collect()
 }
 
-/// A date, two dimensions of few values, and one measure.
+/// Months of 32 series: a date, two dimensions of few values, and one measure.
 fn long() -> Table {
     const REGIONS: [&str; 8] = [
         "Northland",
@@ -84,7 +97,7 @@ fn long() -> Table {
     ];
     const SERIES: [&str; 4] = ["Apples", "Kiwifruit", "Wine grapes", "Barley, malting"];
     Table::new()
-        .text("date", &column(day))
+        .text("date", &column(|row| month(row / 32)))
         .about("date", "yearbook.type", "date")
         .about("date", "yearbook.role", "date")
         .dictionary("region", &column(|row| REGIONS.get(row / 4 % 8).copied()))
@@ -93,14 +106,20 @@ fn long() -> Table {
         .about("series", "yearbook.role", "dimension")
         .numbers("value", &column(|row| number(row, 0)))
         .about("value", "yearbook.role", "value")
+        .metadata("yearbook.primary_key", r#"["date","region","series"]"#)
+        .metadata("yearbook.series", r#"["region","series"]"#)
+        .metadata("yearbook.axis", "month")
 }
 
-/// A date and a dozen measures.
+/// Days with a dozen measures.
 fn wide() -> Table {
     let dated = Table::new()
         .text("date", &column(day))
         .about("date", "yearbook.type", "date")
-        .about("date", "yearbook.role", "date");
+        .about("date", "yearbook.role", "date")
+        .metadata("yearbook.primary_key", r#"["date"]"#)
+        .metadata("yearbook.series", "[]")
+        .metadata("yearbook.axis", "day");
     (0..12).fold(dated, |table, measure| {
         let name = format!("measure_{measure}");
         table.numbers(&name, &column(|row| number(row, measure))).about(

@@ -3,19 +3,18 @@
 //! large as the host sends. A parameter that must be given is given the first value that suits the
 //! table.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{AsArray, RecordBatch};
+use arrow::array::RecordBatch;
 use arrow::compute::{cast, concat_batches};
-use arrow::datatypes::{DataType, Field, Int64Type, SchemaRef};
-use yearbook_sandbox::{
-    GuestError, OptionScalar, OptionValue, ParameterKind, PluginTransform, TrialError, TrialTable,
-};
+use arrow::datatypes::{DataType, SchemaRef};
+use yearbook_sandbox::{GuestError, OptionValue, PluginTransform, TrialError, TrialTable};
 use yearbook_sdk::testing::{Table, record_batches};
 
 use super::allowed_values::allowed_values;
 use super::report::ReportBuilder;
+use super::suitable_options::{distinct_values, suitable_options};
 
 /// Rows of a batch, where a table is cut.
 const CUTS: [usize; 4] = [1, 3, 7, 64];
@@ -23,9 +22,6 @@ const CUTS: [usize; 4] = [1, 3, 7, 64];
 /// Months of the small tables, and of the one that the budget is measured with.
 const MONTHS: i32 = 40;
 const MANY_MONTHS: i32 = 8_000;
-
-/// Parameters that are given because the transform asks for them.
-const MAX_GIVEN: usize = 4;
 
 /// A table with what a transform is told of it.
 struct TrialInput {
@@ -48,7 +44,7 @@ pub(super) fn check(transform: &Arc<PluginTransform>, tally: &mut ReportBuilder)
             tally.add_skipped(name);
             continue;
         };
-        match suitable_options(transform, &input) {
+        match input.suitable_options(transform) {
             Ok(options) => {
                 taken = true;
                 check_table(transform, &input, &options, tally);
@@ -126,68 +122,14 @@ fn check_large_batches(transform: &Arc<PluginTransform>, tally: &mut ReportBuild
     let Some(input) = TrialInput::new("large batches", &series(MANY_MONTHS)) else {
         return tally.add_skipped("large batches");
     };
-    let tried = suitable_options(transform, &input)
+    let tried = input
+        .suitable_options(transform)
         .and_then(|options| input.transform(transform, &options, input.rows.num_rows() / 4));
     match tried {
         Ok(trial) => tally.record_usage(trial.usage),
         Err(TrialError { error: GuestError::Declined(_), .. }) => {}
         Err(failed) => tally.find_failure(input.name, failed),
     }
-}
-
-/// Returns the options with which the transform takes a table: none, or those that it asks for one
-/// after the other, each an allowed value or the name of a column.
-fn suitable_options(
-    transform: &Arc<PluginTransform>,
-    input: &TrialInput,
-) -> Result<Vec<OptionValue>, TrialError> {
-    let mut options: Vec<OptionValue> = Vec::new();
-    loop {
-        let rows = input.rows.num_rows();
-        let failed = match input.transform(transform, &options, rows) {
-            Ok(_) => return Ok(options),
-            Err(failed) => failed,
-        };
-        let GuestError::InvalidTransformOption { option: wanted, .. } = &failed.error else {
-            return Err(failed);
-        };
-        let is_new = options.iter().all(|given| given.name != *wanted);
-        let is_wanted = |candidate: &&OptionValue| {
-            let mut tried = options.clone();
-            tried.push((*candidate).clone());
-            !matches!(
-                input.transform(transform, &tried, rows),
-                Err(TrialError { error: GuestError::InvalidTransformOption { option, .. }, .. })
-                    if option == *wanted
-            )
-        };
-        let candidates = candidates(transform, input, wanted);
-        match candidates.iter().find(is_wanted) {
-            Some(candidate) if is_new && options.len() < MAX_GIVEN => {
-                options.push(candidate.clone());
-            }
-            _ => return Err(failed),
-        }
-    }
-}
-
-/// Values that a parameter may have for a table.
-fn candidates(transform: &PluginTransform, input: &TrialInput, wanted: &str) -> Vec<OptionValue> {
-    let parameters = &transform.description().parameters;
-    let declared = parameters.iter().filter(|declared| declared.name == wanted);
-    let allowed = allowed_values(parameters).map(|(_, option)| option);
-    let allowed = allowed.filter(|option| option.name == wanted);
-    let mut fields: Vec<_> = input.schema.fields().iter().collect();
-    // Most transforms that want a column want a dimension.
-    let role = |field: &Field| field.metadata().get("yearbook.role").cloned();
-    fields.sort_by_key(|field| role(field).as_deref() != Some("dimension"));
-    let names = declared.filter(|declared| declared.kind == ParameterKind::Text).flat_map(|_| {
-        fields.iter().map(|field| OptionValue {
-            name: wanted.to_owned(),
-            value: OptionScalar::Text(field.name().clone()),
-        })
-    });
-    allowed.chain(names).collect()
 }
 
 /// The rows that come of a table in batches of so many rows, as one batch with plain text.
@@ -228,24 +170,18 @@ impl TrialInput {
     fn new(name: &'static str, table: &Table) -> Option<Self> {
         let (schema, batches) = record_batches(table).ok()?;
         let rows = concat_batches(&schema, &batches).ok()?;
-        let codes = schema.fields().iter().zip(rows.columns()).filter_map(|(field, column)| {
-            let values: Vec<String> = match column.data_type() {
-                DataType::Int64 => {
-                    let values: BTreeSet<i64> =
-                        column.as_primitive::<Int64Type>().iter().flatten().collect();
-                    values.iter().map(i64::to_string).collect()
-                }
-                DataType::Float64 => return None,
-                _ => {
-                    let texts = cast(column, &DataType::Utf8).ok()?;
-                    let values: BTreeSet<&str> =
-                        texts.as_string_opt::<i32>()?.iter().flatten().collect();
-                    values.into_iter().map(str::to_owned).collect()
-                }
-            };
-            Some((field.name().clone(), values))
-        });
-        Some(Self { name, codes: codes.collect(), schema, rows })
+        let codes = distinct_values(&rows);
+        Some(Self { name, codes, schema, rows })
+    }
+
+    fn suitable_options(
+        &self,
+        transform: &Arc<PluginTransform>,
+    ) -> Result<Vec<OptionValue>, TrialError> {
+        let rows = self.rows.num_rows();
+        suitable_options(transform, &self.schema, |options| {
+            self.transform(transform, options, rows).map(|_| ())
+        })
     }
 
     fn transform(

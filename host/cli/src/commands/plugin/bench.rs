@@ -1,10 +1,8 @@
 //! `yearbook plugin bench`: a plugin's speed beside the built-in formats (contract-14-bench).
 
-use std::sync::Arc;
-
 use anyhow::{Context as _, bail};
-use yearbook_releases::{BenchFigure, BenchPeer, ComponentFile, bench};
-use yearbook_sandbox::{Plugin, PluginEncoder, Sandbox, SandboxConfig};
+use yearbook_releases::{BenchFigure, BenchPeer, BenchPlugin, bench};
+use yearbook_sandbox::SandboxConfig;
 
 use super::check_limits;
 use crate::arguments::PluginSource;
@@ -19,53 +17,49 @@ pub(super) async fn run(
 ) -> anyhow::Result<()> {
     let component = plugin.load(context).await?;
     let built_in = builtin::components(context.plugins_dir.as_deref())?;
-    let idle = builtin::idle(context.plugins_dir.as_deref())?;
+    let [idle, idle_transform] = builtin::idle(context.plugins_dir.as_deref())?;
     let limits = check_limits(context);
     let config = SandboxConfig { limits, ..SandboxConfig::default() };
     let sandbox = plugin_runtime::new_sandbox(config, context.workers())?;
     let name = plugin.to_string();
     let measured = tokio::task::spawn_blocking(move || {
-        let tried =
-            load_encoder(&sandbox, &component).with_context(|| format!("{name} is refused"))?;
-        let mut peers = vec![BenchPeer { name: display_name(&tried), encoder: tried }];
-        for peer in built_in.iter().filter(|peer| builtin::BENCH_PEERS.contains(&peer.name)) {
-            let encoder = sandbox.load_encoder(&peer.bytes).with_context(|| {
+        let tried = sandbox.load(&component.bytes);
+        let tried = tried.with_context(|| format!("{name} is refused"))?;
+        let own = display_name(tried.name(), &tried.digest().short());
+        let Some(tried) = BenchPlugin::new(tried) else {
+            bail!(
+                "only output formats and transforms are measured: no other plugin takes rows; `yearbook plugin check` shows the time and memory of its calls"
+            );
+        };
+        let (names, idle) = match tried {
+            BenchPlugin::Encoder(_) => (builtin::BENCH_PEERS, idle),
+            BenchPlugin::Transform(_) => (builtin::BENCH_TRANSFORMS, idle_transform),
+        };
+        let peer = |name: &str, bytes: &[u8]| {
+            let plugin = sandbox.load(bytes).ok().and_then(BenchPlugin::new).with_context(|| {
                 format!(
-                    "the built-in plugin {} is refused; build it again with `cargo xtask plugins`",
-                    peer.name
+                    "the built-in plugin {name} is refused; build it again with `cargo xtask plugins`"
                 )
             })?;
-            peers.push(BenchPeer { name: peer.name.to_owned(), encoder });
+            Ok::<_, anyhow::Error>(BenchPeer { name: name.to_owned(), plugin })
+        };
+        let mut peers = vec![BenchPeer { name: own, plugin: tried }];
+        for built_in in built_in.iter().filter(|peer| names.contains(&peer.name)) {
+            peers.push(peer(built_in.name, &built_in.bytes)?);
         }
-        let idle = sandbox
-            .load_encoder(&idle)
-            .context("the guest that measures the crossing is refused")?;
-        Ok::<_, anyhow::Error>(bench(&peers, &idle, runs, limits.thread_stack_bytes())?)
+        let idle = peer("idle", &idle)?;
+        Ok(bench(&peers, &idle, runs, limits.thread_stack_bytes())?)
     });
     let figures = measured.await??;
     context.output.print_result(&figures, || render(&figures))
 }
 
-/// Loads an output format; other plugins write no bytes of rows.
-fn load_encoder(
-    sandbox: &Arc<Sandbox>,
-    component: &ComponentFile,
-) -> anyhow::Result<Arc<PluginEncoder>> {
-    match sandbox.load(&component.bytes)? {
-        Plugin::Encoder(encoder) => Ok(encoder),
-        Plugin::Generator(_) | Plugin::Reader(_) | Plugin::Transform(_) => bail!(
-            "only output formats are measured: other plugins write no bytes of rows; `yearbook plugin check` shows the time and memory of their calls"
-        ),
-    }
-}
-
-/// Format of the plugin; with its digest where a built-in peer has the same name.
-fn display_name(encoder: &PluginEncoder) -> String {
-    let format = &encoder.description().format;
-    if builtin::BENCH_PEERS.contains(&format.as_str()) {
-        format!("{format}@{}", encoder.digest().short())
+/// Name of the plugin; with its digest where a built-in peer has the same name.
+fn display_name(name: &str, digest: &str) -> String {
+    if builtin::BENCH_PEERS.contains(&name) || builtin::BENCH_TRANSFORMS.contains(&name) {
+        format!("{name}@{digest}")
     } else {
-        format.clone()
+        name.to_owned()
     }
 }
 
