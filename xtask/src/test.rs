@@ -39,6 +39,7 @@ pub(crate) enum ServedStep {
     Pages,
     Guide,
     Languages,
+    Adapters,
     Citations,
     Deploy,
     Signup,
@@ -69,6 +70,7 @@ impl ServedStep {
             Self::Languages => {
                 "languages: plugins in Python and JavaScript serve like those in Rust"
             }
+            Self::Adapters => "adapters: clients of other APIs read what is published, unmodified",
             Self::Citations => "citations: the tools of their formats read citations",
             Self::Deploy => "deploy: unit, image and manifests fit the binary",
             Self::Signup => {
@@ -102,6 +104,7 @@ impl ServedStep {
             Self::Pages => 70,
             Self::Guide => 12,
             Self::Languages => 35,
+            Self::Adapters => 20,
             Self::Citations => 8,
             Self::Deploy => 3,
             Self::Signup => 125,
@@ -121,6 +124,7 @@ impl ServedStep {
             Self::Pages => pages::check(repository),
             Self::Guide => steps::guide(repository),
             Self::Languages => languages::check(repository),
+            Self::Adapters => steps::adapters(repository),
             Self::Citations => steps::citations(repository),
             Self::Deploy => steps::deploy(repository),
             Self::Signup => steps::signup(repository),

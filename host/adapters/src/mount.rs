@@ -56,9 +56,8 @@ pub(crate) async fn answer(
         _ => Ok(Vec::new()),
     };
     let refused = read.map(|body| guest.body = body).err();
-    let base = guest.base.clone();
     let mut calls = plugin.calls(holder, Arc::new(guest));
-    let exchange = Exchange::new(parts, base, auth.clone());
+    let exchange = Exchange::new(parts, auth.clone());
     let outcome = match refused {
         Some(refused) => Err(refused),
         None => run(&app, exchange, &mut calls, &owner).await,

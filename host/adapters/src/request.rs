@@ -32,8 +32,6 @@ const GIVEN_HEADERS: [&str; 3] = ["accept", "accept-language", "content-type"];
 pub(crate) struct Exchange {
     /// Method, address and headers; the address without the key's parameter.
     pub(crate) parts: Parts,
-    /// Absolute address of the mount, without a slash at its end.
-    pub(crate) base: String,
     /// The caller; `None` without a key.
     pub(crate) auth: Option<Authenticated>,
     reservation: Option<Reservation>,
@@ -41,8 +39,8 @@ pub(crate) struct Exchange {
 
 impl Exchange {
     /// A request that has read nothing.
-    pub(crate) fn new(parts: Parts, base: String, auth: Option<Authenticated>) -> Self {
-        Self { parts, base, auth, reservation: None }
+    pub(crate) fn new(parts: Parts, auth: Option<Authenticated>) -> Self {
+        Self { parts, auth, reservation: None }
     }
 
     /// Makes the one reservation of the request, at its first read.

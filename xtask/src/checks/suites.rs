@@ -154,6 +154,7 @@ fn parse_summary(line: &str) -> Option<CheckCounts> {
         "pages:",
         "guide:",
         "languages:",
+        "adapters:",
         "deploy:",
         "citations:",
         "share:",

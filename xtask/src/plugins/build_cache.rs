@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 /// Sources of guests, from the top of the tree.
-const SOURCES: [&str; 5] = ["Cargo.lock", "Cargo.toml", "rust-toolchain.toml", "plugins", "wit"];
+const SOURCES: [&str; 6] =
+    ["Cargo.lock", "Cargo.toml", "rust-toolchain.toml", "plugins", "examples", "wit"];
 
 /// Builds that are kept: those of some branches side by side.
 const MAX_BUILDS: usize = 8;

@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 /// Folders with Rust tests.
-const RUST: [&str; 4] = ["host", "plugins", "tests", "xtask"];
+const RUST: [&str; 5] = ["host", "plugins", "examples", "tests", "xtask"];
 
 /// Folders with checks in Python.
 const PYTHON: [&str; 2] = ["tests", "clients"];

@@ -128,6 +128,22 @@ pub(super) fn citations(repository: &Repository) -> Result<CheckCounts> {
     })
 }
 
+/// Checks adapters: `tests/external/adapters` has clients of other APIs, unmodified, read every demo
+/// dataset through the examples that speak these.
+pub(super) fn adapters(repository: &Repository) -> Result<CheckCounts> {
+    let python = tools::check_python(repository, "adapters")?;
+    let fixture = ServerFixture::prepare(repository, "adapters")?;
+    fixture.publish_demo()?;
+    let key = fixture.key("enterprise")?;
+    let component = repository.root().join("plugins/dist/time-series.wasm");
+    command::run(fixture.yearbook().args(["plugin", "install"]).arg(component))?;
+    fixture.count(&[("YEARBOOK_ADAPTERS__KEYS_IN_ADDRESSES", "true")], |server| {
+        let mut run = fixture.script(&python, "adapters/main.py");
+        run.args(["--base", &server.base()]).env("YEARBOOK_KEY", key);
+        Ok(run)
+    })
+}
+
 /// Checks sign-up: `tests/external/signup` runs a mail server that is slow, refuses, is gone and
 /// comes back, and kills the service in the middle of a mail.
 pub(super) fn signup(repository: &Repository) -> Result<CheckCounts> {
