@@ -10,7 +10,7 @@ use yearbook_scan::{BATCHING_VERSION, ChangesPlan};
 
 /// Changes whenever the same transforms would be run otherwise on the same rows, or what they give
 /// be cut into other batches; part of the tag of every body that a transform takes part in.
-const CHAIN_VERSION: u64 = 1;
+const CHAIN_VERSION: u64 = 2;
 
 /// Returns the tag of the body that `plan` makes, whose rows go through `transforms`.
 pub(super) fn of_rows(

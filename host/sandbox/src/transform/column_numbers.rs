@@ -1,5 +1,5 @@
-//! Values of one column, numbered as they appear: what tells the groups of rows apart is compared as
-//! numbers, and a value of a dictionary is looked up once for all rows that have it.
+//! Values of one column, numbered as they appear: what tells groups apart is compared as numbers,
+//! and a value of a dictionary is looked up once for all rows that have it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
