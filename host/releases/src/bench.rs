@@ -101,33 +101,6 @@ pub fn bench(
     })
 }
 
-/// Has `peer` take the tables of [`bench`] again and again for `time`, for a profile.
-///
-/// # Errors
-/// [`BenchError`] of the first failure.
-pub fn exercise(peer: &BenchPeer, time: Duration, stack: usize) -> Result<(), BenchError> {
-    with_stack(stack, || {
-        let (peers, mut declined) = (std::slice::from_ref(peer), None);
-        let tables = tables::all(&|table| encoders_decline(peers, table))?;
-        let mut work = Vec::new();
-        for table in &tables {
-            let takers = takers(peers, table, &mut declined)?;
-            work.extend(takers.into_iter().map(|taker| (taker, table)));
-        }
-        if let Some(error) = declined.filter(|_| work.is_empty()) {
-            return Err(BenchError::Declined(peer.name.clone(), error));
-        }
-        let begun = Instant::now();
-        while begun.elapsed() < time {
-            for (taker, table) in &work {
-                let made = taker.trial(table, &table.batches);
-                made.map_err(|error| BenchError::failed(peer, table, error))?;
-            }
-        }
-        Ok(())
-    })
-}
-
 /// True where one of the formats wants columns that a table does not have.
 fn encoders_decline(peers: &[BenchPeer], table: &BenchTable) -> bool {
     let encoders = peers.iter().filter(|peer| matches!(peer.plugin, BenchPlugin::Encoder(_)));

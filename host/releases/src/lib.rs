@@ -23,7 +23,7 @@ mod release_record;
 mod settings;
 mod trust;
 
-pub use bench::{BenchError, BenchFigure, BenchPeer, BenchPlugin, bench, exercise};
+pub use bench::{BenchError, BenchFigure, BenchPeer, BenchPlugin, bench};
 pub use check::{CheckReport, CheckResult, Finding, LimitUsage, check};
 pub use component_file::{ComponentFile, ComponentFileError};
 pub use dumps::{

@@ -93,9 +93,10 @@ pub enum PluginCommand {
         #[arg(long, value_name = "FILE")]
         signature: Option<PathBuf>,
     },
-    /// Measure an output format beside the built-in json and csv, over the same tables, in one run
+    /// Measure a format or a transform beside built-in ones, over the same tables, in one run
     ///
-    /// Takes seconds. Medians of interleaved runs on one thread, without compression and HTTP.
+    /// Formats beside json and csv, transforms beside growth and resample. Takes seconds. Medians
+    /// of interleaved runs on one thread, without compression and HTTP.
     Bench {
         /// The plugin: a file, or oci://HOST[:PORT]/REPOSITORY:TAG in a registry
         #[arg(value_name = "FILE.wasm|oci://…")]

@@ -25,7 +25,7 @@ pub(super) async fn run(
     let measured = tokio::task::spawn_blocking(move || {
         let tried = sandbox.load(&component.bytes);
         let tried = tried.with_context(|| format!("{name} is refused"))?;
-        let own = display_name(tried.name(), &tried.digest().short());
+        let own = display_name(tried.name(), tried.digest().short());
         let Some(tried) = BenchPlugin::new(tried) else {
             bail!(
                 "only output formats and transforms are measured: no other plugin takes rows; `yearbook plugin check` shows the time and memory of its calls"
