@@ -70,9 +70,9 @@ pub struct TestApp {
     pub release_monitor: Arc<ReleaseMonitor>,
     /// The sandbox in which they run.
     pub sandbox: Arc<Sandbox>,
-    fixture: HostFixture,
+    fixture: Box<HostFixture>,
     state: AppState,
-    settings: ServiceSettings,
+    settings: Box<ServiceSettings>,
     /// Reader of its snapshots.
     pub reader: Reader,
 }
@@ -205,8 +205,8 @@ impl TestApp {
     pub async fn second_host(&self, release_settings: ReleaseMonitorSettings) -> Self {
         let limits = Limits { instances: 16, ..Limits::default() };
         Box::pin(Self::with_all(
-            self.fixture.clone(),
-            self.settings.clone(),
+            HostFixture::clone(&self.fixture),
+            ServiceSettings::clone(&self.settings),
             limits,
             release_settings,
         ))
@@ -274,9 +274,9 @@ impl TestApp {
             registry,
             release_monitor,
             sandbox,
-            fixture,
+            fixture: Box::new(fixture),
             state,
-            settings,
+            settings: Box::new(settings),
             reader,
         }
     }

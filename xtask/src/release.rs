@@ -98,8 +98,15 @@ fn prepare(
 
 /// Components that a release hands out: all but those that only tests and benchmarks load.
 fn is_for_users(name: &str) -> bool {
-    name.ends_with(".wasm")
-        && !["evil.wasm", "evil-generator.wasm", "idle.wasm", "idle-transform.wasm", "scripted.wasm"].contains(&name)
+    const OTHERS: [&str; 6] = [
+        "evil.wasm",
+        "evil-adapter.wasm",
+        "evil-generator.wasm",
+        "idle.wasm",
+        "idle-transform.wasm",
+        "scripted.wasm",
+    ];
+    name.ends_with(".wasm") && !OTHERS.contains(&name)
 }
 
 /// The commit that is built, which dates everything in the folder.

@@ -60,7 +60,7 @@ impl Adapter for TimeSeries {
         Wrapping::bytes(requests::opening(request, known), "</observations>\n").into()
     }
 
-    /// What is wrong with a request is 400 here, a series that does not exist too.
+    /// A fault of the request is 400 here, a series that does not exist too.
     fn refuse(_: &Request, refusal: &Refusal) -> Document {
         match refusal.status {
             404 | 410 | 413 | 422 => {

@@ -2,7 +2,7 @@
 
 use yearbook_sdk::adapter::{Document, Stop};
 
-/// What a document begins with.
+/// The beginning of a document.
 pub(crate) const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"utf-8\" ?>\n";
 /// The media type of all documents.
 pub(crate) const MEDIA_TYPE: &str = "text/xml; charset=utf-8";

@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use yearbook_domain::settings::PageSettings;
-use yearbook_http::{Core, Error};
 use yearbook_http::cited_transforms::CitedRowSource;
 use yearbook_http::metrics::MetricsWriter;
+use yearbook_http::{Core, Error};
 use yearbook_search::{NewestIndex, SearchIndex};
 use yearbook_signup::Signup;
 

@@ -27,17 +27,17 @@
 //! ones: places for all of them are admitted in one step.
 //!
 //! `PluginEncoder::check_open` ends after `open`. A generator (`generate`) has one call in the
-//! place of four; a reader (`read`) has `push`, `columns` and `pull`, and no client that waits for
-//! it. The instance of a trial (`trial`) or of a replay (`replay`) lives as they do, without a
-//! queue.
+//! place of four; an adapter (`adapt`) has an instance for each call of a request; a reader
+//! (`read`) has `push`, `columns` and `pull`, and no client that waits for it. The instance of a
+//! trial (`trial`) or of a replay (`replay`) lives as they do, without a queue.
 //!
 //! A call ends in what was asked for or in a [`GuestError`], and a failure leaves a dump
 //! (`observe`). A guest that was stopped is never called again: its store goes with it.
 //!
-//! Imports go one way: `sandbox`, `trial` and `replay` use `encode`, `generate`, `read` and
-//! `transform`, these use `plugin_head` and `guest`, these use `admission`, `engine` and `observe`.
-//! `limits`, `sanitize`, `trap`, `error`, `guest_error`, `options` and `generator_request` are
-//! leaves.
+//! Imports go one way: `sandbox`, `trial` and `replay` use `adapt`, `encode`, `generate`, `read`
+//! and `transform`, these use `plugin_head` and `guest`, these use `admission`, `engine` and
+//! `observe`. `limits`, `sanitize`, `trap`, `error`, `guest_error`, `options` and
+//! `generator_request` are leaves.
 
 mod adapt;
 mod admission;
@@ -62,7 +62,10 @@ mod transform;
 mod trap;
 mod trial;
 
-pub use adapt::{AdapterCalls, AdapterDescription, PluginAdapter, adapter, catalogue};
+pub use adapt::{
+    AdapterAnswer, AdapterCall, AdapterCalls, AdapterDescription, AdapterInput, PluginAdapter,
+    adapter, catalogue,
+};
 pub use encode::{
     Batches, EncodedBody, EncodedChunk, EncodedChunks, EncoderDescription, PluginEncoder,
     TruncatedBody,

@@ -3,6 +3,7 @@
 
 mod dump_sink;
 mod failure_dump;
+mod guest_function;
 mod outcome;
 mod plugin_metrics;
 mod reading_record;
@@ -11,9 +12,9 @@ mod resource_usage;
 pub use self::dump_sink::DumpSink;
 pub(crate) use self::dump_sink::DumpTarget;
 pub use self::failure_dump::{
-    DUMP_VERSION, DumpMetadata, FailingComponent, FailureDump, GuestFunction, GuestLogLine,
-    InstanceProgress,
+    DUMP_VERSION, DumpMetadata, FailingComponent, FailureDump, GuestLogLine, InstanceProgress,
 };
+pub use self::guest_function::GuestFunction;
 pub use self::outcome::{FailureReason, ResponseOutcome};
 pub(crate) use self::plugin_metrics::{CallMetrics, MetricsRegistry, ResponseMetrics};
 pub use self::plugin_metrics::{

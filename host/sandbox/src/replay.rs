@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::array::{Array, AsArray};
 use yearbook_domain::PluginKind;
 
+use crate::adapt::PluginAdapter;
 use crate::encode::{EncoderInstance, Notes, PluginEncoder};
 use crate::error::ComponentRejection;
 use crate::generate::PluginGenerator;
@@ -73,25 +74,32 @@ impl Sandbox {
             Ok(plugin) => plugin,
             Err(rejected) => return hand.take().map(failed).ok_or(ReplayError::Rejected(rejected)),
         };
+        let kind = dump.about.component.kind;
+        let plugin = match plugin {
+            // The format that it brings failed.
+            Plugin::Adapter(adapter) if kind == PluginKind::Encoder => {
+                adapter.encoder.clone().map_or(Plugin::Adapter(adapter), Plugin::Encoder)
+            }
+            plugin => plugin,
+        };
         let made = match (&dump.request, &plugin) {
             _ if dump.about.call == GuestFunction::Describe => Ok((0, Vec::new())),
             (Some(request), Plugin::Generator(generator)) => {
                 generator.replay(request, hand.clone())
             }
-            (None, Plugin::Reader(reader)) if dump.about.component.kind == PluginKind::Reader => {
+            (None, Plugin::Adapter(adapter)) if dump.adapter.is_some() => {
+                adapter.replay(dump, hand.clone())
+            }
+            (None, Plugin::Reader(reader)) if kind == PluginKind::Reader => {
                 reader.replay(dump, hand.clone())
             }
-            (None, Plugin::Transform(transform))
-                if dump.about.component.kind == PluginKind::Transform =>
-            {
+            (None, Plugin::Transform(transform)) if kind == PluginKind::Transform => {
                 transform.replay(dump, hand.clone())
             }
-            (None, Plugin::Encoder(encoder))
-                if dump.about.component.kind == PluginKind::Encoder =>
-            {
+            (None, Plugin::Encoder(encoder)) if kind == PluginKind::Encoder => {
                 encoder.replay(dump, hand.clone())
             }
-            _ => return Err(ReplayError::Kind { expected: dump.about.component.kind }),
+            _ => return Err(ReplayError::Kind { expected: kind }),
         };
         match made {
             Ok((bytes, log)) => Ok(ReplayResult { failed: None, log, bytes }),
@@ -111,6 +119,19 @@ impl PluginGenerator {
         let made = self.call(self.try_acquire()?, self.call_metrics(hand), request);
         let project = made.project?;
         Ok((project.files.iter().map(|file| file.content.len()).sum(), made.log))
+    }
+}
+
+impl PluginAdapter {
+    fn replay(
+        &self,
+        dump: &FailureDump,
+        hand: DumpTarget,
+    ) -> Result<(usize, Vec<GuestLogLine>), GuestError> {
+        let _permit = self.try_acquire()?;
+        let Some(input) = &dump.adapter else { return Ok((0, Vec::new())) };
+        let made = self.call(self.call_metrics(hand), input);
+        made.answer.map(|_| (made.usage.output_bytes, made.log))
     }
 }
 
@@ -145,16 +166,8 @@ impl PluginEncoder {
             GuestFunction::Tail => {
                 bytes = instance.encode_footer(&Notes::from_entries(&dump.notes))?.len()
             }
-            GuestFunction::Describe
-            | GuestFunction::Open
-            | GuestFunction::Generate
-            | GuestFunction::Push
-            | GuestFunction::Columns
-            | GuestFunction::Pull
-            | GuestFunction::Plan
-            | GuestFunction::Output
-            | GuestFunction::Prime
-            | GuestFunction::Finish => {}
+            // That of `open` has been made.
+            _ => {}
         }
         Ok((bytes, instance.guest_log().to_vec()))
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 
+use crate::adapt::{AdapterAnswer, AdapterCall, AdapterInput, PluginAdapter};
 use crate::encode::{EncoderInstance, Notes, PluginEncoder};
 use crate::generate::{GenerateOutput, GeneratedProject, PluginGenerator};
 use crate::generator_request::GeneratorRequest;
@@ -72,6 +73,12 @@ pub enum GuestCall {
     PushRows(usize),
     /// `finish`.
     Finish,
+    /// `answer`, with how many facts.
+    Answer(usize),
+    /// `frame`.
+    Frame,
+    /// `refuse`.
+    Refuse,
 }
 
 impl fmt::Display for GuestCall {
@@ -88,6 +95,9 @@ impl fmt::Display for GuestCall {
             Self::Prime(batch) => write!(f, "prime (batch {batch})"),
             Self::PushRows(batch) => write!(f, "push (batch {batch})"),
             Self::Finish => f.write_str("finish"),
+            Self::Answer(facts) => write!(f, "answer ({facts} facts)"),
+            Self::Frame => f.write_str("frame"),
+            Self::Refuse => f.write_str("refuse"),
         }
     }
 }
@@ -189,6 +199,28 @@ impl PluginGenerator {
         let project = project.map_err(failed)?;
         usage.output_bytes = project.files.iter().map(|file| file.content.len()).sum();
         Ok((project, usage))
+    }
+}
+
+impl PluginAdapter {
+    /// Makes one call, with what the instance used.
+    ///
+    /// # Errors
+    /// [`TrialError`].
+    pub fn trial(
+        &self,
+        input: &AdapterInput,
+    ) -> Result<(AdapterAnswer, ResourceUsage), TrialError> {
+        let work = self.call_metrics(self.host.dump_target.or_in_memory());
+        let call = match &input.call {
+            AdapterCall::Answer(facts) => GuestCall::Answer(facts.len()),
+            AdapterCall::Frame(..) => GuestCall::Frame,
+            AdapterCall::Refuse(_) => GuestCall::Refuse,
+        };
+        let failed = |error| TrialError { call, error, dump: work.dump_target().take() };
+        let _permit = self.try_acquire().map_err(failed)?;
+        let made = self.call(Arc::clone(&work), input);
+        Ok((made.answer.map_err(failed)?, made.usage))
     }
 }
 

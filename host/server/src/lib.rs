@@ -15,7 +15,8 @@ pub use settings::ServiceSettings;
 pub use state::{AppState, Services};
 pub use yearbook_api::{LinkSettings, PreviewAgent, ResponseCacheStats, openapi};
 pub use yearbook_domain::settings::{
-    AdapterSettings, ContactAddress, IcebergCredentials, PageSettings, S3Properties, ShareName, ShareSettings,
+    AdapterSettings, ContactAddress, IcebergCredentials, PageSettings, S3Properties, ShareName,
+    ShareSettings,
 };
 pub use yearbook_http::CoreSettings;
 pub use yearbook_http::serve::serve;

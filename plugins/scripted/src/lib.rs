@@ -61,8 +61,10 @@ impl Guest for Scripted {
         if matches!(first, Some("trap")) {
             trap();
         }
-        while matches!(first, Some("spin")) {
-            std::hint::black_box(());
+        if matches!(first, Some("spin")) {
+            loop {
+                std::hint::black_box(());
+            }
         }
         if matches!(first, Some("request")) {
             return Reply::Document(json(200, &request));

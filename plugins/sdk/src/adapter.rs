@@ -3,15 +3,19 @@
 //! The types of requests, facts and replies are those of `wit/1.2.0/{adapter,catalogue}.wit`,
 //! generated from there.
 
+mod asked;
 mod document;
 pub(crate) mod driver;
 mod host;
 mod request;
 mod selection;
+mod told;
 #[doc(hidden)]
 pub mod world;
 
-pub use host::{Asked, Counted, DatasetPage, Host, Round, Step, Stop, Told};
+pub use asked::{Asked, Counted, DatasetPage};
+pub use host::{Host, Step, Stop};
+pub use told::{Round, Told};
 pub use world::exports::yearbook::plugin::adapter::{
     Document, Example, Framing, Link, Method, Reply, Request, Rows, Segment, Wrapping,
 };

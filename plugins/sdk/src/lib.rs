@@ -342,8 +342,8 @@ macro_rules! export_transform {
 }
 
 /// Exports a type that implements [`Adapter`] as the component's adapter. Once per crate; does
-/// nothing in native builds. With [`export_encoder!`] beside it the component brings a format of its
-/// own, named as the adapter is, for [`adapter::Rows::own_format`].
+/// nothing in native builds. With [`export_encoder!`] beside it the component brings a format of
+/// its own, named as the adapter is, for [`adapter::Rows::own_format`].
 ///
 /// ```
 #[doc = include_str!("testing/example_adapter.txt")]

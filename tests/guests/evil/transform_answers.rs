@@ -52,7 +52,7 @@ fn answer(attack: &TransformAttack) -> (u16, &'static str) {
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn every_attack_of_a_transform_has_its_answer_and_no_neighbour_notices_contract_16() {
     let _alone = exclusive();
-    let arena = AttackArena::open().await;
+    let arena = Box::pin(AttackArena::open()).await;
     let neighbour = Neighbour::start(arena.address, &arena.key).await;
     let (mut wrong, mut runaways) = (Vec::new(), Vec::new());
     for attack in transform_attacks() {
@@ -145,7 +145,7 @@ async fn a_failure_of_a_transform_is_its_own_and_kept_and_leaves_a_dump_contract
         guest("t_memory", "(call $grow (i32.const 16))"),
         broken,
     ];
-    let (app, releases) = failing(&guests).await;
+    let (app, releases) = Box::pin(failing(&guests)).await;
     let (key, other) = (app.key(Plan::Enterprise).await, app.key(Plan::Enterprise).await);
     let stored = async || app.get("/v1/datasets/harvest/data?format=csv").key(&key).send().await;
     let expected = stored().await.body;

@@ -128,8 +128,8 @@ pub(super) fn citations(repository: &Repository) -> Result<CheckCounts> {
     })
 }
 
-/// Checks adapters: `tests/external/adapters` has clients of other APIs, unmodified, read every demo
-/// dataset through the examples that speak these.
+/// Checks adapters: `tests/external/adapters` has clients of other APIs, unmodified, read every
+/// demo dataset through the examples that speak these.
 pub(super) fn adapters(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::check_python(repository, "adapters")?;
     let fixture = ServerFixture::prepare(repository, "adapters")?;

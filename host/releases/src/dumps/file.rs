@@ -30,6 +30,7 @@ const SHOWN_BYTES: usize = 4096;
 const ABOUT: &str = "yearbook.dump";
 const NOTES: &str = "yearbook.dump.notes";
 const REQUEST: &str = "yearbook.dump.request";
+const ADAPTER: &str = "yearbook.dump.adapter";
 
 /// Last bytes of every complete Arrow stream.
 const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
@@ -93,6 +94,9 @@ fn write(dump: &FailureDump, out: &mut impl Write) -> Result<(), ArrowError> {
     if let Some(request) = &dump.request {
         metadata.push((REQUEST, json(serde_json::to_string(&RequestRecord::from(request)))?));
     }
+    if let Some(input) = &dump.adapter {
+        metadata.push((ADAPTER, json(serde_json::to_string(input))?));
+    }
     let own = dump.schema.metadata().iter().map(|(key, value)| (key.clone(), value.clone()));
     let all = own.chain(metadata.into_iter().map(|(key, value)| (key.to_owned(), value)));
     let schema = Arc::new(
@@ -143,6 +147,8 @@ fn read(bytes: &[u8]) -> Result<FailureDump, DumpReadError> {
         .map(|text| parse_json::<RequestRecord>("the request", text))
         .transpose()?
         .map(Into::into);
+    let adapter = schema.metadata().get(ADAPTER);
+    let adapter = adapter.map(|text| parse_json("the request", text)).transpose()?;
     let own = schema
         .metadata()
         .iter()
@@ -159,7 +165,7 @@ fn read(bytes: &[u8]) -> Result<FailureDump, DumpReadError> {
         .map(|batch| RecordBatch::try_new(Arc::clone(&schema), batch.columns().to_vec()))
         .transpose()
         .map_err(broken)?;
-    let dump = FailureDump { about, schema, batch, notes, request };
+    let dump = FailureDump { about, schema, batch, notes, request, adapter };
     check_consistency(&dump)?;
     Ok(dump)
 }
@@ -168,7 +174,7 @@ fn check_consistency(dump: &FailureDump) -> Result<(), DumpReadError> {
     let call = dump.about.call;
     use GuestFunction as Call;
     let fits = match dump.about.component.kind {
-        PluginKind::Adapter => false,
+        PluginKind::Adapter => dump.adapter.as_ref().is_some_and(|input| input.function() == call),
         PluginKind::Encoder => matches!(call, Call::Open | Call::Head | Call::Part | Call::Tail),
         PluginKind::Generator => call == Call::Generate,
         PluginKind::Reader => {

@@ -130,7 +130,7 @@ impl PluginWorld for AdapterDescription {
     }
 
     fn plugin(self, head: PluginHead, linked: Self::Linked) -> Self::Plugin {
-        PluginAdapter { head, linked, description: self }
+        PluginAdapter { head, linked, description: self, encoder: None }
     }
 }
 

@@ -45,6 +45,8 @@ pub(crate) struct HostState {
     /// like any panic, and only this tells why.
     denied: Option<Trap>,
     deadline: Deadline,
+    /// Processor time of earlier instances, which the calls of this one are charged with.
+    charged: Duration,
     clock: GuestClock,
     used: ResourceUsage,
     /// Set where the engine counts instructions.
@@ -87,6 +89,7 @@ impl HostState {
             heard: Vec::new(),
             denied: None,
             deadline,
+            charged: Duration::ZERO,
             clock: host.clock.clone(),
             used: ResourceUsage::default(),
             counting: host.counts_instructions,
@@ -152,6 +155,12 @@ impl HostState {
         dump.write_failure(call, error, self.guest_log(), self.work());
     }
 
+    /// Charges its calls with the processor time of other instances: all of them have the time of
+    /// one call.
+    pub(crate) fn charge(&mut self, cpu: Duration) {
+        self.charged = cpu;
+    }
+
     /// Usage of the instance so far.
     pub(crate) fn used(&self) -> ResourceUsage {
         self.used
@@ -194,7 +203,7 @@ impl HostState {
     fn check_deadline(&mut self) -> wasmtime::Result<UpdateDeadline> {
         let Limits { cpu_ms_per_call, wall_ms_per_call, .. } = self.limits;
         let cpu = thread_cpu().saturating_sub(self.deadline.cpu);
-        let trap = if cpu > self.limits.cpu_timeout() {
+        let trap = if cpu + self.charged > self.limits.cpu_timeout() {
             Trap::Cpu(cpu_ms_per_call)
         } else if self.deadline.wall.elapsed() > self.limits.wall_timeout() {
             Trap::Wall(wall_ms_per_call)

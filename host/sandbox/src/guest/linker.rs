@@ -30,6 +30,9 @@ const EXPORTS: [(&str, PluginKind); 4] = [
     ("yearbook:plugin/transform@1.2.0", PluginKind::Transform),
 ];
 
+/// Export of an encoder.
+pub(crate) const ENCODER: &str = "yearbook:plugin/encoder@1.1.0";
+
 /// Refused imports that are named: a component may have thousands.
 const IMPORTS_NAMED: usize = 20;
 
@@ -51,10 +54,13 @@ pub(crate) fn check_imports(
 
 /// Returns the kind that the exports of a component tell.
 pub(crate) fn kind(engine: &Engine, component: &Component) -> PluginKind {
-    let exports = component.component_type();
-    let exports = |export: &str| exports.exports(engine).any(|(name, _)| name == export);
-    let found = EXPORTS.iter().find(|(export, _)| exports(export));
+    let found = EXPORTS.iter().find(|(export, _)| exports(engine, component, export));
     found.map_or(PluginKind::Encoder, |(_, kind)| *kind)
+}
+
+/// Returns whether a component has this export.
+pub(crate) fn exports(engine: &Engine, component: &Component, export: &str) -> bool {
+    component.component_type().exports(engine).any(|(name, _)| name == export)
 }
 
 /// Links a component of any world, whose bindings `with` makes.

@@ -1,15 +1,15 @@
 //! Dump of a plugin's failure: everything that one call needs to fail again, as one value. It names
 //! the component, the call and the reason, and holds the call's input: schema, options, the last
-//! batch, notes, or a generator's request. Knows nothing of files or readers (decision 0160).
-
-use std::fmt;
+//! batch, notes, a generator's request, or an adapter's with its facts. Knows nothing of files or
+//! readers (decision 0160).
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
 use yearbook_domain::{Digest, PluginKind, SourceColumn};
 
-use super::{CallMetrics, FailureReason, ReleaseName};
+use super::{CallMetrics, FailureReason, GuestFunction, ReleaseName};
+use crate::adapt::AdapterInput;
 use crate::generator_request::GeneratorRequest;
 use crate::guest_error::GuestError;
 use crate::limits::Limits;
@@ -32,6 +32,8 @@ pub struct FailureDump {
     pub notes: Vec<(u64, Vec<u8>)>,
     /// Request for a generator.
     pub request: Option<GeneratorRequest>,
+    /// Input of an adapter.
+    pub adapter: Option<AdapterInput>,
 }
 
 /// Everything of a dump that is not data.
@@ -75,66 +77,6 @@ pub struct FailingComponent {
     pub version: String,
     /// SHA-256 of the component.
     pub digest: Digest,
-}
-
-/// A function of the interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum GuestFunction {
-    /// `describe` of any world.
-    Describe,
-    /// `encoding.open`, `reading.open` or `transforming.open`, the making of the instance included.
-    Open,
-    /// `encoding.head`.
-    Head,
-    /// `encoding.part`.
-    Part,
-    /// `encoding.tail`.
-    Tail,
-    /// `generator.generate`.
-    Generate,
-    /// `reading.push` or `transforming.push`.
-    Push,
-    /// `reading.columns`.
-    Columns,
-    /// `reading.pull`.
-    Pull,
-    /// `transform.plan`.
-    Plan,
-    /// `transforming.output`.
-    Output,
-    /// `transforming.prime`.
-    Prime,
-    /// `transforming.finish`.
-    Finish,
-}
-
-impl GuestFunction {
-    /// Name in a dump's file.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Describe => "describe",
-            Self::Open => "open",
-            Self::Head => "head",
-            Self::Part => "part",
-            Self::Tail => "tail",
-            Self::Generate => "generate",
-            Self::Push => "push",
-            Self::Columns => "columns",
-            Self::Pull => "pull",
-            Self::Plan => "plan",
-            Self::Output => "output",
-            Self::Prime => "prime",
-            Self::Finish => "finish",
-        }
-    }
-}
-
-impl fmt::Display for GuestFunction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
 }
 
 /// A line that a guest logged, as the host's log has it.
@@ -187,6 +129,7 @@ impl FailureDump {
             batch: None,
             notes: Vec::new(),
             request: None,
+            adapter: None,
         }
     }
 
@@ -214,6 +157,15 @@ impl FailureDump {
         dump.request = Some(request.clone());
         dump.about.options = options;
         dump
+    }
+
+    /// Of a call of an adapter.
+    pub(crate) fn for_adapter(
+        release: &ReleaseName,
+        input: &AdapterInput,
+        limits: &Limits,
+    ) -> Self {
+        Self { adapter: Some(input.clone()), ..Self::for_release(release, limits) }
     }
 
     fn for_release(release: &ReleaseName, limits: &Limits) -> Self {

@@ -53,12 +53,17 @@ impl<'a> CompiledComponent<'a> {
         linker::kind(&self.sandbox.host.engine, &self.component)
     }
 
+    /// Returns whether it exports an encoder, whatever else.
+    pub(super) fn has_format(&self) -> bool {
+        linker::exports(&self.sandbox.host.engine, &self.component, linker::ENCODER)
+    }
+
     /// Makes a plugin of it: links it, calls `describe` in an instance of its own, checks the
     /// result, and opens the release's counters, where the load is counted.
     pub(super) fn load<W: PluginWorld>(
-        self,
+        &self,
         dump_target: &DumpTarget,
-    ) -> Result<Arc<W::Plugin>, ComponentRejection> {
+    ) -> Result<W::Plugin, ComponentRejection> {
         let host = &self.sandbox.host;
         let linked = linker::link(&host.engine, &self.component, W::link)?;
         let description = self.describe::<W>(&linked, dump_target)?;
@@ -68,7 +73,7 @@ impl<'a> CompiledComponent<'a> {
         let metrics = self.sandbox.metrics.get_or_register(release);
         metrics.record_load(self.begun.elapsed(), self.from_cache);
         let head = PluginHead::new(host, metrics, self.bytes);
-        Ok(Arc::new(description.plugin(head, linked)))
+        Ok(description.plugin(head, linked))
     }
 
     /// Calls `describe` and checks the result.

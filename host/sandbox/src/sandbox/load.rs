@@ -11,6 +11,7 @@ use crate::adapt::{AdapterDescription, PluginAdapter};
 use crate::encode::{EncoderDescription, PluginEncoder};
 use crate::error::ComponentRejection;
 use crate::generate::{GeneratorDescription, PluginGenerator};
+use crate::guest::parameters::quote;
 use crate::observe::{DumpTarget, FailureDump};
 use crate::read::{PluginReader, ReaderDescription};
 use crate::transform::{PluginTransform, TransformDescription};
@@ -52,96 +53,67 @@ impl Sandbox {
         }
         let component = CompiledComponent::new(self, bytes)?;
         Ok(match component.kind() {
-            PluginKind::Adapter => {
-                Plugin::Adapter(component.load::<AdapterDescription>(dump_target)?)
-            }
+            PluginKind::Adapter => Plugin::Adapter(load_adapter(&component, dump_target)?.into()),
             PluginKind::Encoder => {
-                Plugin::Encoder(component.load::<EncoderDescription>(dump_target)?)
+                Plugin::Encoder(component.load::<EncoderDescription>(dump_target)?.into())
             }
             PluginKind::Generator => {
-                Plugin::Generator(component.load::<GeneratorDescription>(dump_target)?)
+                Plugin::Generator(component.load::<GeneratorDescription>(dump_target)?.into())
             }
-            PluginKind::Reader => Plugin::Reader(component.load::<ReaderDescription>(dump_target)?),
+            PluginKind::Reader => {
+                Plugin::Reader(component.load::<ReaderDescription>(dump_target)?.into())
+            }
             PluginKind::Transform => {
-                Plugin::Transform(component.load::<TransformDescription>(dump_target)?)
+                Plugin::Transform(component.load::<TransformDescription>(dump_target)?.into())
             }
         })
     }
-
-    /// As [`Sandbox::load`], for a component that must be an encoder.
-    ///
-    /// # Errors
-    /// [`ComponentRejection`].
-    pub fn load_encoder(
-        self: &Arc<Self>,
-        bytes: &[u8],
-    ) -> Result<Arc<PluginEncoder>, ComponentRejection> {
-        match self.load(bytes)? {
-            Plugin::Encoder(encoder) => Ok(encoder),
-            other => Err(wrong_kind(&other, "an encoder")),
-        }
-    }
-
-    /// As [`Sandbox::load`], for a component that must be a generator.
-    ///
-    /// # Errors
-    /// [`ComponentRejection`].
-    pub fn load_generator(
-        self: &Arc<Self>,
-        bytes: &[u8],
-    ) -> Result<Arc<PluginGenerator>, ComponentRejection> {
-        match self.load(bytes)? {
-            Plugin::Generator(generator) => Ok(generator),
-            other => Err(wrong_kind(&other, "a generator")),
-        }
-    }
-
-    /// As [`Sandbox::load`], for a component that must be a reader.
-    ///
-    /// # Errors
-    /// [`ComponentRejection`].
-    pub fn load_reader(
-        self: &Arc<Self>,
-        bytes: &[u8],
-    ) -> Result<Arc<PluginReader>, ComponentRejection> {
-        match self.load(bytes)? {
-            Plugin::Reader(reader) => Ok(reader),
-            other => Err(wrong_kind(&other, "a reader")),
-        }
-    }
-
-    /// As [`Sandbox::load`], for a component that must be an adapter.
-    ///
-    /// # Errors
-    /// [`ComponentRejection`].
-    pub fn load_adapter(
-        self: &Arc<Self>,
-        bytes: &[u8],
-    ) -> Result<Arc<PluginAdapter>, ComponentRejection> {
-        match self.load(bytes)? {
-            Plugin::Adapter(adapter) => Ok(adapter),
-            other => Err(wrong_kind(&other, "an adapter")),
-        }
-    }
-
-    /// As [`Sandbox::load`], for a component that must be a transform.
-    ///
-    /// # Errors
-    /// [`ComponentRejection`].
-    pub fn load_transform(
-        self: &Arc<Self>,
-        bytes: &[u8],
-    ) -> Result<Arc<PluginTransform>, ComponentRejection> {
-        match self.load(bytes)? {
-            Plugin::Transform(transform) => Ok(transform),
-            other => Err(wrong_kind(&other, "a transform")),
-        }
-    }
 }
 
-fn wrong_kind(found: &Plugin, expected: &str) -> ComponentRejection {
-    ComponentRejection::Interface(format!(
-        "it is a plugin of the kind {}, not {expected}",
-        found.kind()
-    ))
+/// An adapter, with the format that it may bring.
+fn load_adapter(
+    component: &CompiledComponent<'_>,
+    dump_target: &DumpTarget,
+) -> Result<PluginAdapter, ComponentRejection> {
+    let mut adapter = component.load::<AdapterDescription>(dump_target)?;
+    if component.has_format() {
+        let encoder = component.load::<EncoderDescription>(dump_target)?;
+        if encoder.name() != adapter.name() {
+            return Err(ComponentRejection::Description(format!(
+                "format {} is not named as the adapter is, {}",
+                quote(encoder.name()),
+                adapter.name()
+            )));
+        }
+        adapter.encoder = Some(encoder.into());
+    }
+    Ok(adapter)
+}
+
+macro_rules! load_as {
+    ($($name:ident, $kind:ident, $plugin:ty, $expected:literal;)*) => {
+        impl Sandbox {$(
+            #[doc = concat!("As [`Sandbox::load`], for a component that must be ", $expected, ".")]
+            ///
+            /// # Errors
+            /// [`ComponentRejection`].
+            pub fn $name(self: &Arc<Self>, bytes: &[u8]) -> Result<Arc<$plugin>, ComponentRejection> {
+                match self.load(bytes)? {
+                    Plugin::$kind(plugin) => Ok(plugin),
+                    other => Err(ComponentRejection::Interface(format!(
+                        concat!("it is a plugin of the kind {}, not ", $expected),
+                        other.kind()
+                    ))),
+                }
+            }
+        )*}
+    };
+}
+
+load_as! {
+    load_adapter, Adapter, PluginAdapter, "an adapter";
+    load_encoder, Encoder, PluginEncoder, "an encoder";
+    load_generator, Generator, PluginGenerator, "a generator";
+    load_reader, Reader, PluginReader, "a reader";
+    load_transform, Transform, PluginTransform, "a transform";
 }

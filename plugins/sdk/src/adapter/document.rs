@@ -193,7 +193,7 @@ impl Refusal {
     /// ```
     /// use yearbook_sdk::adapter::Refusal;
     ///
-    /// assert_eq!(Refusal::new(404, "there is no such series").sentence(), "there is no such series");
+    /// assert_eq!(Refusal::new(404, "no such series").sentence(), "no such series");
     /// ```
     #[must_use]
     pub fn sentence(&self) -> String {

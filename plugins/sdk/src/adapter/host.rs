@@ -1,13 +1,12 @@
 //! Questions to the host. The first call asks; the next one has the answers and goes on.
 
-use std::marker::PhantomData;
-
+use super::told::ORDER;
 use super::{
-    Cited, ColumnValues, Dataset, DatasetQuery, Document, Fact, Format, Question, Refusal,
-    Selection, Table, ValueQuery,
+    Asked, Cited, ColumnValues, Counted, Dataset, DatasetPage, DatasetQuery, Document, Fact,
+    Format, Question, Refusal, Round, Selection, Table, ValueQuery,
 };
 
-/// What a step gives, or why the call ends here: `?` passes both on.
+/// Result of a step, or why the call ends here: `?` passes both on.
 ///
 /// ```
 /// use yearbook_sdk::adapter::{Dataset, Host, Step};
@@ -19,7 +18,7 @@ use super::{
 /// ```
 pub type Step<T> = Result<T, Stop>;
 
-/// Why a call ends before its end.
+/// Reason for which a call ends before its end.
 ///
 /// ```
 /// use yearbook_sdk::adapter::{Host, Stop};
@@ -210,219 +209,5 @@ impl Host {
     /// [`Stop`].
     pub fn rows(&mut self, selection: Selection) -> Step<Table> {
         self.ask(Asked::rows(selection))
-    }
-}
-
-const ORDER: &str = "an adapter asks the same questions in the same order in every call";
-
-/// A page of datasets.
-///
-/// ```
-/// use yearbook_sdk::adapter::DatasetPage;
-///
-/// assert_eq!(DatasetPage { datasets: Vec::new(), total: 0, next: None }.total, 0);
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct DatasetPage {
-    /// Datasets of this page.
-    pub datasets: Vec<Dataset>,
-    /// Number of all.
-    pub total: u64,
-    /// Where to go on; `None` where no dataset remains.
-    pub next: Option<String>,
-}
-
-/// Numbers of a selection.
-///
-/// ```
-/// use yearbook_sdk::adapter::Counted;
-///
-/// assert_eq!(Counted { rows: 2, series: None }.rows, 2);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counted {
-    /// Rows.
-    pub rows: u64,
-    /// Series, where the dataset has them.
-    pub series: Option<u64>,
-}
-
-/// A question, with the type of its answer.
-///
-/// ```
-/// use yearbook_sdk::adapter::Asked;
-///
-/// let first = Asked::dataset("harvest_long");
-/// let second = Asked::dataset("prices_wide").or_refusal();
-/// # let _ = (first, second);
-/// ```
-#[derive(Debug, Clone)]
-pub struct Asked<T> {
-    question: Question,
-    told: PhantomData<T>,
-}
-
-impl<T: Told> Asked<T> {
-    fn new(question: Question) -> Self {
-        Self { question, told: PhantomData }
-    }
-
-    /// The same with a refusal as an answer, which the adapter then handles itself.
-    ///
-    /// ```
-    /// use yearbook_sdk::adapter::{Asked, Fact, Host, Refusal};
-    ///
-    /// let refusal = Refusal::new(404, "there is no dataset `x`");
-    /// let mut host = Host::new(vec![Fact::Refused(refusal)]);
-    /// let told = host.ask(Asked::dataset("x").or_refusal())?;
-    /// assert!(matches!(told, Err(refusal) if refusal.status == 404));
-    /// # Ok::<(), yearbook_sdk::adapter::Stop>(())
-    /// ```
-    #[must_use]
-    pub fn or_refusal(self) -> Asked<Result<T, Refusal>> {
-        Asked { question: self.question, told: PhantomData }
-    }
-}
-
-macro_rules! questions {
-    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) -> $told:ty = $question:expr;)*) => {$(
-        impl Asked<$told> {
-            $(#[$doc])*
-            #[must_use]
-            pub fn $name($($argument: $type),*) -> Self {
-                Self::new($question)
-            }
-        }
-    )*};
-}
-
-questions! {
-    /// See [`Host::dataset`].
-    dataset(name: &str) -> Dataset = Question::Dataset((name.to_owned(), None));
-    /// See [`Host::dataset`]; text in this language where the publisher wrote it.
-    dataset_in(name: &str, language: &str) -> Dataset =
-        Question::Dataset((name.to_owned(), Some(language.to_owned())));
-    /// See [`Host::datasets`].
-    datasets(query: DatasetQuery) -> DatasetPage = Question::Datasets(query);
-    /// See [`Host::formats`].
-    formats() -> Vec<Format> = Question::Formats;
-    /// See [`Host::citation`].
-    citation(selection: Selection) -> Cited = Question::Citation(selection);
-    /// See [`Host::values`].
-    values(query: ValueQuery) -> Vec<ColumnValues> = Question::Values(query);
-    /// See [`Host::count`].
-    count(selection: Selection) -> Counted = Question::Count(selection);
-    /// See [`Host::rows`].
-    rows(selection: Selection) -> Table = Question::Rows(selection);
-}
-
-/// What a question is answered with.
-///
-/// ```
-/// use yearbook_sdk::adapter::{Counted, Fact, Told};
-///
-/// let told = Counted::of(Fact::Count((2, None)));
-/// assert_eq!(told, Ok(Some(Counted { rows: 2, series: None })));
-/// assert_eq!(Counted::of(Fact::Formats(Vec::new())), Ok(None), "the answer to something else");
-/// ```
-pub trait Told: Sized {
-    /// What the fact says; `None` where it answers another kind of question.
-    ///
-    /// # Errors
-    /// The refusal of the question.
-    fn of(fact: Fact) -> Result<Option<Self>, Refusal>;
-}
-
-macro_rules! told {
-    ($($type:ty: $fact:pat => $told:expr;)*) => {$(
-        impl Told for $type {
-            fn of(fact: Fact) -> Result<Option<Self>, Refusal> {
-                match fact {
-                    $fact => Ok(Some($told)),
-                    Fact::Refused(refusal) => Err(refusal),
-                    _ => Ok(None),
-                }
-            }
-        }
-    )*};
-}
-
-told! {
-    Dataset: Fact::Dataset(dataset) => dataset;
-    DatasetPage: Fact::Datasets((datasets, total, next)) => Self { datasets, total, next };
-    Vec<Format>: Fact::Formats(formats) => formats;
-    Cited: Fact::Citation(cited) => cited;
-    Vec<ColumnValues>: Fact::Values(values) => values;
-    Counted: Fact::Count((rows, series)) => Self { rows, series };
-    Table: Fact::Rows(table) => table;
-}
-
-impl<T: Told> Told for Result<T, Refusal> {
-    fn of(fact: Fact) -> Result<Option<Self>, Refusal> {
-        Ok(T::of(fact).map_or_else(|refusal| Some(Err(refusal)), |told| told.map(Ok)))
-    }
-}
-
-/// Questions that are asked together.
-///
-/// ```
-/// use yearbook_sdk::adapter::{Asked, Round};
-///
-/// let mut questions = Vec::new();
-/// vec![Asked::dataset("harvest_long"), Asked::dataset("prices_wide")].questions(&mut questions);
-/// assert_eq!(questions.len(), 2);
-/// ```
-pub trait Round {
-    /// The answers.
-    type Told;
-
-    /// Adds its questions.
-    fn questions(&self, questions: &mut Vec<Question>);
-
-    /// The answers out of the facts that come next.
-    ///
-    /// # Errors
-    /// The first refusal.
-    ///
-    /// # Panics
-    /// Panics where a fact answers another question.
-    fn told(self, facts: &mut impl Iterator<Item = Fact>) -> Result<Self::Told, Refusal>;
-}
-
-impl<T: Told> Round for Asked<T> {
-    type Told = T;
-
-    fn questions(&self, questions: &mut Vec<Question>) {
-        questions.push(self.question.clone());
-    }
-
-    fn told(self, facts: &mut impl Iterator<Item = Fact>) -> Result<T, Refusal> {
-        let told = facts.next().map(T::of).transpose()?.flatten();
-        Ok(told.unwrap_or_else(|| panic!("{ORDER}")))
-    }
-}
-
-impl<T: Told> Round for Vec<Asked<T>> {
-    type Told = Vec<T>;
-
-    fn questions(&self, questions: &mut Vec<Question>) {
-        self.iter().for_each(|asked| asked.questions(questions));
-    }
-
-    fn told(self, facts: &mut impl Iterator<Item = Fact>) -> Result<Vec<T>, Refusal> {
-        self.into_iter().map(|asked| asked.told(facts)).collect()
-    }
-}
-
-impl<A: Round, B: Round> Round for (A, B) {
-    type Told = (A::Told, B::Told);
-
-    fn questions(&self, questions: &mut Vec<Question>) {
-        self.0.questions(questions);
-        self.1.questions(questions);
-    }
-
-    fn told(self, facts: &mut impl Iterator<Item = Fact>) -> Result<Self::Told, Refusal> {
-        Ok((self.0.told(facts)?, self.1.told(facts)?))
     }
 }

@@ -41,6 +41,7 @@ fn empty_dump(kind: PluginKind, name: &str, options: Vec<OptionValue>) -> Failur
         batch: None,
         notes: Vec::new(),
         request: None,
+        adapter: None,
     }
 }
 
