@@ -40,6 +40,25 @@ fn every_built_in_plugin_passes_its_check_within_its_limits() {
 }
 
 #[test]
+fn an_adapter_is_tried_by_its_examples_by_odd_requests_and_by_refusals_contract_17() {
+    let fine = report(component("time-series"), Limits::default());
+    assert!(fine.passed(), "{:#?}", fine.findings);
+    assert!(fine.tries > 20, "{}", fine.tries);
+
+    // The hostile adapter goes wrong where the path of a request says so.
+    let evil = component("evil-adapter");
+    assert!(report(evil.clone(), Limits::default()).passed());
+    for attack in ["/body", "/link", "/spin"] {
+        let at = evil.windows(5).position(|window| window == b"/none").unwrap();
+        let mut worse = evil.clone();
+        worse[at..at + 5].copy_from_slice(attack.as_bytes());
+        let report = report(worse, Limits { cpu_ms_per_call: 500, ..Limits::default() });
+        let found = findings(&report);
+        assert!(!report.passed() && found[0].0.starts_with("example 1"), "{attack}: {found:?}");
+    }
+}
+
+#[test]
 fn an_evil_encoder_is_found_out_by_the_options_that_it_allows() {
     // Long enough for the attacks that other limits end first, also on a busy machine.
     let report = report(

@@ -158,7 +158,7 @@ mod tests {
             })
             .collect();
         let found = split(&packed).unwrap();
-        assert_eq!(found.len(), NAMES.len() + READERS.len() + 1);
+        assert_eq!(found.len(), NAMES.len() + READERS.len() + IDLE.len());
         assert!(found.iter().all(|(name, bytes)| name.as_bytes() == bytes));
         assert!(split(&packed[..packed.len() - 1]).is_none());
     }

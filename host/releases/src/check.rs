@@ -2,6 +2,7 @@
 //! served by it. Finds all that is wrong, says where and what to do, and measures what the plugin
 //! uses of its limits. Blocking; takes seconds of a core.
 
+mod adapter;
 mod advice;
 mod allowed_values;
 mod encoder;
@@ -49,11 +50,7 @@ fn run_checks(sandbox: &Arc<Sandbox>, component: &ComponentFile) -> CheckResult 
         tally.identify(plugin);
         check_stable_description(sandbox, component, plugin, &mut tally);
         match plugin {
-            Plugin::Adapter(_) => tally.find(
-                "answer",
-                "requests of an adapter are not tried yet",
-                "wait for the release that checks adapters",
-            ),
+            Plugin::Adapter(adapter) => adapter::check(adapter, &mut tally),
             Plugin::Encoder(encoder) => encoder::check(encoder, &mut tally),
             Plugin::Generator(generator) => generator::check(generator, &mut tally),
             Plugin::Reader(reader) => reader::check(reader, &mut tally),
