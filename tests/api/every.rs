@@ -25,10 +25,11 @@ async fn whatever_wants_a_key_stands_below_v1_and_nowhere_else_spec_9_1() {
             [rest.to_owned(), format!("/v2{rest}"), format!("/V1{rest}"), format!("/api{path}")]
         {
             let reply = app.get(&elsewhere).key(&key).send().await;
+            let (status, code) = reply.outcome();
+            let nothing = ["no_such_route", "no_such_adapter"].contains(&code.as_str());
             // Pages for people may have such an address; data has not.
             assert!(
-                reply.outcome() == (404, "no_such_route".to_owned())
-                    || reply.header("content-type").contains("html"),
+                (status == 404 && nothing) || reply.header("content-type").contains("html"),
                 "{elsewhere}"
             );
         }

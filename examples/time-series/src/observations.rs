@@ -53,14 +53,14 @@ impl Encoder for Observations {
         let (dates, values) = (batch.column(0), batch.column(1));
         for row in 0..batch.rows() {
             let date = dates.text(row).unwrap_or_default();
-            let value = values.number(row).map_or(".".to_owned(), |value| {
-                // What is not multiplied keeps its digits.
-                if self.factor == 1.0 {
-                    value.to_string()
-                } else {
-                    (value * self.factor).to_string()
-                }
-            });
+            // What is not multiplied keeps its digits.
+            let value = match (values.integer(row), values.number(row)) {
+                (Some(whole), _) if self.factor == 1.0 => whole.to_string(),
+                (Some(whole), _) => (whole as f64 * self.factor).to_string(),
+                (None, Some(number)) if self.factor == 1.0 => number.to_string(),
+                (None, Some(number)) => (number * self.factor).to_string(),
+                (None, None) => ".".to_owned(),
+            };
             let attributes = [
                 ("realtime_start", &*self.published),
                 ("realtime_end", &*self.published),

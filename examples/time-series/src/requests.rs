@@ -135,13 +135,16 @@ pub(crate) fn information(request: &Request, host: &mut Host) -> Step<Reply> {
     let ends = [Pick::First(1), Pick::Last(1)];
     let ends = ends.map(|pick| Asked::rows(Selection { pick, ..series.selection() }));
     let ends = host.ask(Vec::from(ends))?;
-    let dates: Vec<String> =
-        ends.iter().filter_map(|end| text(end.rows.first()?.first()?)).collect();
-    let [first, last] = &dates[..] else { return Err(bad_request("The series does not exist.")) };
+    let [firsts, lasts] = &ends[..] else { return Err(bad_request("The series does not exist.")) };
+    // Codes of years and of quarters are series of their own to the host.
+    let date = |row: Option<&Vec<Option<Value>>>| text(row?.first()?);
+    let (Some(first), Some(last)) = (date(firsts.rows.first()), date(lasts.rows.last())) else {
+        return Err(bad_request("The series does not exist."));
+    };
     let Series { dataset, values, column } = &series;
     let published = published(dataset);
     let attributes = [("realtime_start", published), ("realtime_end", published)];
-    let element = listed(dataset, values, column, (first, last));
+    let element = listed(dataset, values, column, (&first, &last));
     Ok(document("seriess", &attributes, &[element]).into())
 }
 

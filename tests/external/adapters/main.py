@@ -23,6 +23,8 @@ ADAPTER = "time-series"
 SEED = 20261127
 # Series of each dataset that are read.
 SERIES = 12
+# Rows of the largest table that is read.
+LARGEST = 100_000
 
 
 class Service:
@@ -65,8 +67,8 @@ class Dataset:
         of_key = [column["name"] for column in columns if column["name"] in key and column["role"] not in times]
         self.series = of_key if key else [column["name"] for column in columns if column["role"] == "dimension"]
         self.values = [column["name"] for column in columns if column["role"] == "value"]
-        # Text of a double or boolean is not one thing; nothing in the demo has a key of these.
-        self.rows = service.rows(name) if self.date and self.values else []
+        # Larger ones are not sent at once.
+        self.rows = service.rows(name) if self.date and self.values and meta["row_count_at_last_refresh"] <= LARGEST else []
 
     def id(self, combination, column):
         return ".".join([self.name, *map(segment, combination), *([column] if len(self.values) > 1 else [])])
@@ -103,9 +105,10 @@ def series_are_those_of_data_contract_17(tally, client, dataset):
             start, end = rows[len(rows) // 3][0], rows[-1 - len(rows) // 4][0]
             some = [(date, text) for date, text in rows if start <= date <= end]
             same_series(some, client.get_series(series_id, observation_start=start, observation_end=end))
-            last = client.get_series(series_id, limit=2, sort_order="desc")
-            same_series(list(reversed(rows))[:2], last)
             same_series(rows[1:3], client.get_series(series_id, limit=2, offset=1))
+            # Of several rows of a date the client keeps the last, in whichever order they come.
+            if len({date for date, _ in rows}) == len(rows):
+                same_series(rows[:-3:-1], client.get_series(series_id, limit=2, sort_order="desc"))
             info = client.get_series_info(series_id)
             assert (info["id"], info["observation_start"], info["observation_end"]) == (series_id, rows[0][0], rows[-1][0]), dict(info)
             assert client.get_series_vintage_dates(series_id), "no day of publication"
@@ -150,7 +153,7 @@ def a_search_finds_series_that_can_be_read_contract_17(tally, client):
         for series_id in list(found.index)[:3]:
             assert len(client.get_series(series_id)), series_id
             assert client.get_series_info(series_id)["title"] == found.loc[series_id, "title"]
-        assert client.search("no such words anywhere zzz") is None
+        assert client.search("zzzqqqxxx") is None
         assert len(client.search("unemployment industry", limit=2)) == 2
         return True
 
@@ -211,7 +214,7 @@ def main():
     tally = Tally("adapters")
     with address(given.base):
         client = fredapi.Fred(api_key=service.key)
-        for listed in service.json("/v1/datasets", limit=1000)["datasets"]:
+        for listed in service.json("/v1/datasets"):
             dataset = Dataset(service, listed["name"])
             if dataset.rows:
                 series_are_those_of_data_contract_17(tally, client, dataset)

@@ -94,6 +94,7 @@ mod tests {
         let _ = fs::remove_dir_all(&root);
         fs::create_dir_all(root.join("plugins/csv/src")).unwrap();
         fs::create_dir_all(root.join("plugins/dist")).unwrap();
+        fs::create_dir_all(root.join("examples")).unwrap();
         fs::create_dir_all(root.join("wit")).unwrap();
         for file in [
             "Cargo.lock",
