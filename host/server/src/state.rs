@@ -138,10 +138,10 @@ impl AppState {
 
     /// Counters of the rooms' caches, for metrics.
     pub(crate) fn caches(&self) -> Vec<RoomCache> {
-        let mut caches = self.api.caches().to_vec();
+        let caches = self.api.caches().into_iter();
         #[cfg(feature = "adapters")]
-        caches.push(self.adapters.cache());
-        caches
+        let caches = caches.chain([self.adapters.cache()]);
+        caches.collect()
     }
 
     /// Counts of the response cache since the start.
