@@ -155,7 +155,7 @@ impl Asked<Vec<ColumnValues>> {
     /// ```
     /// use yearbook_sdk::adapter::{Asked, Host, Selection, Stop, ValueQuery};
     ///
-    /// let query = ValueQuery::of(Selection::new("harvest_long"), ["region"]);
+    /// let query = ValueQuery::new(Selection::new("harvest_long"), ["region"]);
     /// let asked = Host::new(Vec::new()).ask(Asked::values(query));
     /// assert!(matches!(asked, Err(Stop::Ask(_))));
     /// ```

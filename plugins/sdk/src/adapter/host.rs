@@ -171,7 +171,7 @@ impl Host {
     /// ```
     /// use yearbook_sdk::adapter::{Host, Selection, Stop, ValueQuery};
     ///
-    /// let query = ValueQuery::of(Selection::new("harvest_long"), ["region"]);
+    /// let query = ValueQuery::new(Selection::new("harvest_long"), ["region"]);
     /// assert!(matches!(Host::new(Vec::new()).values(query), Err(Stop::Ask(_))));
     /// ```
     ///

@@ -173,11 +173,14 @@ impl ValueQuery {
     /// ```
     /// use yearbook_sdk::adapter::{Selection, ValueQuery};
     ///
-    /// let query = ValueQuery::of(Selection::new("harvest_long"), ["region"]);
+    /// let query = ValueQuery::new(Selection::new("harvest_long"), ["region"]);
     /// assert_eq!(query.limit, 10_000);
     /// ```
     #[must_use]
-    pub fn of<C: Into<String>>(selection: Selection, columns: impl IntoIterator<Item = C>) -> Self {
+    pub fn new<C: Into<String>>(
+        selection: Selection,
+        columns: impl IntoIterator<Item = C>,
+    ) -> Self {
         let columns = columns.into_iter().map(Into::into).collect();
         Self { selection, columns, language: None, after: None, limit: 10_000 }
     }

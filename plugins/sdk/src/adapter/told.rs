@@ -13,16 +13,16 @@ pub(super) const ORDER: &str = "an adapter asks the same questions in the same o
 /// ```
 /// use yearbook_sdk::adapter::{Counted, Fact, Told};
 ///
-/// let told = Counted::of(Fact::Count((2, None)));
+/// let told = Counted::from_fact(Fact::Count((2, None)));
 /// assert_eq!(told, Ok(Some(Counted { rows: 2, series: None })));
-/// assert_eq!(Counted::of(Fact::Formats(Vec::new())), Ok(None), "the answer to something else");
+/// assert_eq!(Counted::from_fact(Fact::Formats(Vec::new())), Ok(None), "the answer to something else");
 /// ```
 pub trait Told: Sized {
     /// Reads a fact; `None` where it answers another kind of question.
     ///
     /// # Errors
     /// The refusal of the question.
-    fn of(fact: Fact) -> Result<Option<Self>, Refusal>;
+    fn from_fact(fact: Fact) -> Result<Option<Self>, Refusal>;
 }
 
 /// Implements [`Told`] for the answer that one kind of fact holds.
@@ -35,7 +35,7 @@ pub trait Told: Sized {
 macro_rules! told {
     ($($type:ty: $fact:pat => $told:expr;)*) => {$(
         impl Told for $type {
-            fn of(fact: Fact) -> Result<Option<Self>, Refusal> {
+            fn from_fact(fact: Fact) -> Result<Option<Self>, Refusal> {
                 match fact {
                     $fact => Ok(Some($told)),
                     Fact::Refused(refusal) => Err(refusal),
@@ -57,8 +57,8 @@ told! {
 }
 
 impl<T: Told> Told for Result<T, Refusal> {
-    fn of(fact: Fact) -> Result<Option<Self>, Refusal> {
-        Ok(T::of(fact).map_or_else(|refusal| Some(Err(refusal)), |told| told.map(Ok)))
+    fn from_fact(fact: Fact) -> Result<Option<Self>, Refusal> {
+        Ok(T::from_fact(fact).map_or_else(|refusal| Some(Err(refusal)), |told| told.map(Ok)))
     }
 }
 
@@ -96,7 +96,7 @@ impl<T: Told> Round for Asked<T> {
     }
 
     fn told(self, facts: &mut impl Iterator<Item = Fact>) -> Result<T, Refusal> {
-        let told = facts.next().map(T::of).transpose()?.flatten();
+        let told = facts.next().map(T::from_fact).transpose()?.flatten();
         Ok(told.unwrap_or_else(|| panic!("{ORDER}")))
     }
 }
