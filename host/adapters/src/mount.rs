@@ -145,17 +145,14 @@ async fn run(
         let kept = rounds::recall(app, &mut exchange, &key, &revision).await;
         app.documents.count(kept.is_some());
         if let Some(kept) = kept {
-            return kept
-                .document
-                .respond(&app.core, &exchange.parts, exchange.has_read(), &plugin)
-                .await;
+            return exchange.respond(app, &plugin, &kept.document).await;
         }
     }
     let mut told = Told::default();
     let written = match rounds::run(app, &mut exchange, calls, &mut told).await {
         Ok(Answer::Document(written)) => PreparedDocument::new(&plugin, written),
         Ok(Answer::Rows(rows)) => {
-            return rows::send(app, exchange, calls, &told.facts, *rows).await;
+            return rows::send(app, exchange, calls, &told, *rows).await;
         }
         Err(error) => Err(error),
     };
@@ -164,11 +161,11 @@ async fn run(
         Err(error) => return exchange.settle(Err(error)).await,
     };
     if exchange.has_read() || !is_kept {
-        let sent = document.respond(&app.core, &exchange.parts, exchange.has_read(), &plugin).await;
+        let sent = exchange.respond(app, &plugin, &document).await;
         return exchange.settle(sent).await;
     }
     let facts = told.digest();
     let kept = Arc::new(KeptDocument { document, questions: told.questions, facts });
     app.documents.insert(key, owner, Arc::clone(&kept), revision);
-    kept.document.respond(&app.core, &exchange.parts, exchange.has_read(), &plugin).await
+    exchange.respond(app, &plugin, &kept.document).await
 }

@@ -9,12 +9,13 @@ use http::request::Parts;
 use http::{Method, Uri};
 use http_body_util::{BodyExt, Limited};
 use percent_encoding::percent_decode_str;
-use yearbook_domain::Refusal;
+use yearbook_domain::{KeyId, Refusal};
 use yearbook_http::reservation::{Patience, Reservation};
 use yearbook_http::{Authenticated, Error, status};
 use yearbook_sandbox::{AdapterDescription, PluginAdapter, adapter};
 
 use crate::AdaptersState;
+use crate::document::PreparedDocument;
 use crate::refusal::AdapterRefusal;
 
 /// Longest body of a POST.
@@ -41,6 +42,24 @@ impl Exchange {
     /// A request that has read nothing.
     pub(crate) fn new(parts: Parts, auth: Option<Authenticated>) -> Self {
         Self { parts, auth, reservation: None }
+    }
+
+    /// Whose key the request has.
+    pub(crate) fn key_id(&self) -> Option<&KeyId> {
+        self.auth.as_ref().map(|auth| auth.caller.id())
+    }
+
+    /// Answers with `document`, which `plugin` wrote.
+    ///
+    /// # Errors
+    /// 412 to a client that asks for another one.
+    pub(crate) async fn respond(
+        &self,
+        app: &AdaptersState,
+        plugin: &PluginAdapter,
+        document: &PreparedDocument,
+    ) -> Result<Response, Error> {
+        document.respond(&app.core, &self.parts, self.has_read(), plugin).await
     }
 
     /// Makes the one reservation of the request, at its first read.

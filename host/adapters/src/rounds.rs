@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 use yearbook_http::Error;
+use yearbook_sandbox::AdapterCalls;
 use yearbook_sandbox::adapter::{Document, Reply, Rows};
 use yearbook_sandbox::catalogue::{Fact, Problem, Question, Refusal};
-use yearbook_sandbox::{AdapterCalls, GuestError};
 
 use crate::document_cache::{DocumentKey, KeptDocument, Revision};
 use crate::request::Exchange;
@@ -41,24 +41,24 @@ pub(crate) async fn run(
     calls: &mut AdapterCalls,
     told: &mut Told,
 ) -> Result<Answer, Error> {
-    for _ in 1..CALLS {
-        let asked = match calls.answer(&told.facts).await {
-            Ok(Reply::Ask(asked)) => asked,
+    let mut calls_left = CALLS;
+    loop {
+        calls_left -= 1;
+        let failure = match calls.answer(&told.facts).await {
             Ok(Reply::Document(written)) => return Ok(Answer::Document(written)),
             Ok(Reply::Rows(rows)) => return Ok(Answer::Rows(Box::new(rows))),
-            Err(failure) => return Err(failed(app, exchange, calls, told, &failure)),
+            Ok(Reply::Ask(asked)) if calls_left > 0 => {
+                told.ask(app, exchange, asked).await?;
+                continue;
+            }
+            Ok(Reply::Ask(_)) => {
+                failure::broken_rule(calls, format!("questions at the last of {CALLS} calls"))
+            }
+            Err(failure) => failure,
         };
-        told.ask(app, exchange, asked).await?;
-    }
-    match calls.answer(&told.facts).await {
-        Ok(Reply::Document(written)) => Ok(Answer::Document(written)),
-        Ok(Reply::Rows(rows)) => Ok(Answer::Rows(Box::new(rows))),
-        Ok(Reply::Ask(_)) => {
-            let rule = format!("questions at the last of {CALLS} calls");
-            let failure = failure::broken_rule(calls, rule);
-            Err(failed(app, exchange, calls, told, &failure))
-        }
-        Err(failure) => Err(failed(app, exchange, calls, told, &failure)),
+        let datasets: BTreeSet<&str> = told.questions.iter().filter_map(dataset).collect();
+        let datasets = datasets.into_iter().map(str::to_owned).collect();
+        return Err(failure::record(app, exchange.key_id(), calls, datasets, &failure));
     }
 }
 
@@ -81,19 +81,6 @@ pub(crate) async fn recall(
     }
     app.documents.renew(key, &kept, revision.clone());
     Some(kept)
-}
-
-fn failed(
-    app: &AdaptersState,
-    exchange: &Exchange,
-    calls: &AdapterCalls,
-    told: &Told,
-    failure: &GuestError,
-) -> Error {
-    let caller = exchange.auth.as_ref().map(|auth| auth.caller.id());
-    let datasets: BTreeSet<&str> = told.questions.iter().filter_map(dataset).collect();
-    let datasets = datasets.into_iter().map(str::to_owned).collect();
-    failure::record(app, caller, calls, datasets, failure)
 }
 
 /// The dataset that `question` names.

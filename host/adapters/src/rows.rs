@@ -1,7 +1,6 @@
 //! Rows that an adapter selects, and bytes around them (contract-17-rows): the line of `/data`,
 //! with a call of the adapter before the first byte.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::response::Response;
@@ -13,11 +12,11 @@ use yearbook_domain::Refusal;
 use yearbook_http::Error;
 use yearbook_http::headers::{insert_browser_headers, insert_text};
 use yearbook_sandbox::adapter::Framing;
-use yearbook_sandbox::catalogue::Fact;
-use yearbook_sandbox::{AdapterCalls, GuestError, adapter};
+use yearbook_sandbox::{AdapterCalls, adapter};
 
 use crate::document::{self, PreparedDocument};
 use crate::request::Exchange;
+use crate::rounds::Told;
 use crate::{AdaptersState, failure};
 
 /// Sends the rows that the adapter selects, charged as rows are.
@@ -28,11 +27,11 @@ pub(crate) async fn send(
     app: &AdaptersState,
     mut exchange: Exchange,
     calls: &mut AdapterCalls,
-    facts: &Arc<Vec<Fact>>,
+    told: &Told,
     rows: adapter::Rows,
 ) -> Result<Response, Error> {
     // On the heap: the rounds are over when rows begin.
-    let sent = Box::pin(render(app, &mut exchange, calls, facts, &rows)).await;
+    let sent = Box::pin(render(app, &mut exchange, calls, told, &rows)).await;
     exchange.settle(sent).await
 }
 
@@ -40,19 +39,13 @@ async fn render(
     app: &AdaptersState,
     exchange: &mut Exchange,
     calls: &mut AdapterCalls,
-    facts: &Arc<Vec<Fact>>,
+    told: &Told,
     rows: &adapter::Rows,
 ) -> Result<Response, Error> {
     let auth = exchange.auth.clone().ok_or(Refusal::KeyMissing)?;
     let plugin = Arc::clone(calls.plugin());
-    let own = plugin.encoder();
-    if rows.format.is_none() && own.is_none() {
-        let rule = "rows in a format of its own, and it brings none".to_owned();
-        let broken = failure::broken_rule(calls, rule);
-        return Err(failed(app, exchange, calls, rows, &broken));
-    }
-    let frame = frame_digest(calls, facts)?;
-    let asked = RowsToSend { parts: &exchange.parts, rows, own, frame };
+    let frame = frame_digest(calls, told)?;
+    let asked = RowsToSend { parts: &exchange.parts, rows, own: plugin.encoder(), frame };
     let planned = Box::pin(app.api.plan_rows(&auth, &asked)).await?;
     let vary = document::vary(&plugin, true);
     let pending = match planned {
@@ -69,21 +62,16 @@ async fn render(
         let ready = Box::pin(pending.render(&app.api, &holder)).await?;
         (holder, ready)
     };
-    let nothing = ready.known().rows == Some(0);
-    let wrapping = match calls.frame(facts, ready.known().clone()).await {
+    let wrapping = match calls.frame(&told.facts, ready.known().clone()).await {
         Ok(Framing::Wrap(wrapping)) => wrapping,
-        Ok(Framing::Instead(written)) if nothing => {
+        Ok(Framing::Instead(written)) => {
             let document = PreparedDocument::new(&plugin, written)?;
-            return document
-                .respond(&app.core, &exchange.parts, exchange.has_read(), &plugin)
-                .await;
+            return exchange.respond(app, &plugin, &document).await;
         }
-        Ok(Framing::Instead(_)) => {
-            let rule = "a document in place of rows that there are".to_owned();
-            let broken = failure::broken_rule(calls, rule);
-            return Err(failed(app, exchange, calls, rows, &broken));
+        Err(failure) => {
+            let datasets = vec![rows.selection.dataset.clone()];
+            return Err(failure::record(app, exchange.key_id(), calls, datasets, &failure));
         }
-        Err(failure) => return Err(failed(app, exchange, calls, rows, &failure)),
     };
     let adapter::Wrapping { before, after, links } = wrapping;
     let mut response = ready.send(&app.api, &holder, before, after).await?;
@@ -94,24 +82,12 @@ async fn render(
     Ok(response)
 }
 
-fn failed(
-    app: &AdaptersState,
-    exchange: &Exchange,
-    calls: &AdapterCalls,
-    rows: &adapter::Rows,
-    failure: &GuestError,
-) -> Error {
-    let caller = exchange.auth.as_ref().map(|auth| auth.caller.id());
-    let datasets = BTreeSet::from([rows.selection.dataset.clone()]);
-    failure::record(app, caller, calls, datasets.into_iter().collect(), failure)
-}
-
 /// Digest of all that decides the bytes around rows besides the rows: an adapter is pure.
-fn frame_digest(calls: &AdapterCalls, facts: &[Fact]) -> Result<[u8; 32], Error> {
+fn frame_digest(calls: &AdapterCalls, told: &Told) -> Result<[u8; 32], Error> {
     let mut hash = Sha256::new();
     hash.update(calls.plugin().digest().as_str());
-    let asked = (&**calls.request(), facts);
-    let text = serde_json::to_vec(&asked);
+    hash.update(told.digest());
+    let text = serde_json::to_vec(&**calls.request());
     hash.update(text.map_err(|failure| Error::internal("make a tag", &failure))?);
     Ok(hash.finalize().into())
 }

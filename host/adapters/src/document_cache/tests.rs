@@ -1,3 +1,5 @@
+//! Documents that are kept, and those that give way. Never touches an adapter.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;

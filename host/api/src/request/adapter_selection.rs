@@ -59,7 +59,7 @@ impl DataRequest {
         };
         let name = dataset_name(selection);
         let parts = bare(parts);
-        let mut request = Self::with_encoder(app, parts, name, pairs, rows_of, problem, encoder)?;
+        let mut request = Self::new(app, parts, name, pairs, rows_of, problem, encoder)?;
         request.selection.skip = selection.skip.into();
         request.selection.row = selection.row;
         request.selection.row_numbers = selection.row_numbers;

@@ -63,7 +63,7 @@ impl DataRequest {
         let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
         let rows_of = RowsOf::from_path(parts.uri.path());
         let name = dataset_name(&parts.uri);
-        Self::new(app, parts, name, pairs, rows_of, None)
+        Self::new(app, parts, name, pairs, rows_of, None, None)
     }
 
     /// Parses what `link` asks for. Of the parameters in its address `cursor` alone counts.
@@ -83,30 +83,15 @@ impl DataRequest {
         let mut uri = std::mem::take(&mut parts.uri).into_parts();
         uri.path_and_query = uri.path_and_query.and_then(|sent| sent.path().parse().ok());
         parts.uri = Uri::from_parts(uri).unwrap_or_default();
-        Self::new(app, parts, Ok(link.dataset.clone()), pairs, RowsOf::Snapshot, None)
+        Self::new(app, parts, Ok(link.dataset.clone()), pairs, RowsOf::Snapshot, None, None)
     }
 
     /// Parses `pairs`, the parameters of a request. `problem`: of a parameter that is none of
-    /// these.
+    /// these. `encoder`: what writes the rows; `None` for the one that the client asks for.
     ///
     /// # Errors
     /// Those of [`DataRequest::parse`].
     pub(super) fn new(
-        app: &ApiState,
-        parts: Parts,
-        name: Result<DatasetName, ValidationError>,
-        pairs: Vec<(String, String)>,
-        rows_of: RowsOf,
-        problem: Option<ValidationError>,
-    ) -> Result<Self, Error> {
-        Self::with_encoder(app, parts, name, pairs, rows_of, problem, None)
-    }
-
-    /// The same whose rows `encoder` writes; `None` for the one that the client asks for.
-    ///
-    /// # Errors
-    /// Those of [`DataRequest::parse`].
-    pub(super) fn with_encoder(
         app: &ApiState,
         parts: Parts,
         name: Result<DatasetName, ValidationError>,

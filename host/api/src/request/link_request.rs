@@ -43,7 +43,7 @@ impl LinkRequest {
             Ok(days) => (days.unwrap_or(DEFAULT_DAYS), None),
             Err(problem) => (DEFAULT_DAYS, Some(problem)),
         };
-        let data = DataRequest::new(app, parts, name, pairs, RowsOf::Snapshot, problem)?;
+        let data = DataRequest::new(app, parts, name, pairs, RowsOf::Snapshot, problem, None)?;
         Ok(Self { data, days, base_url })
     }
 }

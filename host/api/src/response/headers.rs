@@ -142,48 +142,50 @@ impl ResponseHead {
         counts: RowCounts,
         body: Body,
     ) -> Response {
-        let mut response = Response::new(body);
-        *response.headers_mut() = self.shared;
-        response.headers_mut().extend(self.content);
-        if let Some(read) = plan.source.read_plan() {
-            insert_row_counts(response.headers_mut(), app, request, read, counts);
-            citation_link::append_for_rows(response.headers_mut(), app, request, read, counts);
-        }
-        response
+        self.with_rows(app, request, plan, counts, body, insert_next_page)
     }
-}
 
-impl ResponseHead {
     /// Returns 200 with `body`, which an adapter wrote a part of: without the next page of `/v1`.
     pub(crate) fn with_wrapped_body(
-        self,
+        mut self,
         app: &ApiState,
         request: &DataRequest,
         plan: &ResponsePlan,
         counts: RowCounts,
         body: Body,
     ) -> Response {
+        for name in [WATERMARK, HAS_MORE, CONTENT_DISPOSITION] {
+            self.shared.remove(&name);
+            self.content.remove(&name);
+        }
+        self.with_rows(app, request, plan, counts, body, |_, _, _, _, _| {})
+    }
+
+    /// Returns 200. `insert_next` tells of the rows that remain.
+    fn with_rows(
+        self,
+        app: &ApiState,
+        request: &DataRequest,
+        plan: &ResponsePlan,
+        counts: RowCounts,
+        body: Body,
+        insert_next: impl FnOnce(&mut HeaderMap, &ApiState, &DataRequest, &ReadPlan, RowCounts),
+    ) -> Response {
         let mut response = Response::new(body);
         *response.headers_mut() = self.shared;
         let headers = response.headers_mut();
         headers.extend(self.content);
-        for name in [WATERMARK, HAS_MORE, CONTENT_DISPOSITION] {
-            headers.remove(name);
-        }
         if let Some(read) = plan.source.read_plan() {
-            insert_counts(headers, counts);
+            for (name, rows) in [(ROWS, counts.rows), (TOTAL_ROWS, counts.total)] {
+                headers.extend(rows.map(|rows| (name, HeaderValue::from(rows))));
+            }
+            insert_next(headers, app, request, read, counts);
             if let Some(cap) = read.plan_row_cap.filter(|_| counts.next.is_some()) {
                 insert_row_cap(headers, cap);
             }
             citation_link::append_for_rows(headers, app, request, read, counts);
         }
         response
-    }
-}
-
-fn insert_counts(headers: &mut HeaderMap, counts: RowCounts) {
-    for (name, rows) in [(ROWS, counts.rows), (TOTAL_ROWS, counts.total)] {
-        headers.extend(rows.map(|rows| (name, HeaderValue::from(rows))));
     }
 }
 
@@ -202,28 +204,15 @@ pub(crate) fn next_cursor(
     Some(app.cursors.encode(&position))
 }
 
-/// Writes the number of rows, here and in all, and the next page when rows remain.
-fn insert_row_counts(
+/// Writes the next page when rows remain.
+fn insert_next_page(
     headers: &mut HeaderMap,
     app: &ApiState,
     request: &DataRequest,
     read: &ReadPlan,
     counts: RowCounts,
 ) {
-    insert_counts(headers, counts);
-    if let Some(cursor) = next_cursor(app, request, read, counts) {
-        insert_next_page(headers, app, request, read, cursor);
-    }
-}
-
-/// Writes the next page, which `cursor` begins, and the plan's row cap where that held rows back.
-fn insert_next_page(
-    headers: &mut HeaderMap,
-    app: &ApiState,
-    request: &DataRequest,
-    read: &ReadPlan,
-    cursor: String,
-) {
+    let Some(cursor) = next_cursor(app, request, read, counts) else { return };
     let canonical = headers.remove(LINK);
     let link = links::next(&app.core.settings.server, &request.parts, &cursor);
     insert_text(headers, LINK, &link);
@@ -231,9 +220,6 @@ fn insert_next_page(
         headers.append(LINK, canonical);
     }
     insert_text(headers, NEXT_PAGE, &cursor);
-    if let Some(cap) = read.plan_row_cap {
-        insert_row_cap(headers, cap);
-    }
 }
 
 /// Writes the plan's row cap, which held rows back.

@@ -1,11 +1,10 @@
 //! Description of an adapter, checked by the rules of encoders' descriptions.
 
-use serde::Serialize;
 use wasmtime::Store;
 use wasmtime::component::InstancePre;
 use yearbook_domain::PluginKind;
 
-use super::{PluginAdapter, adapter as guest};
+use super::PluginAdapter;
 use crate::guest::HostState;
 use crate::guest::bindings::adapter::AdapterPluginPre;
 use crate::guest::parameters::{check_docs, check_plugin_name, check_title, check_word};
@@ -48,33 +47,13 @@ const HOST_HEADERS: [&str; 24] = [
     "x-request-id",
 ];
 
-/// An adapter's description, checked.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct AdapterDescription {
-    /// Name of its mount, `/api/{name}`.
-    pub name: String,
-    /// The plugin's own version.
-    pub version: String,
-    /// Name for people.
-    pub title: String,
-    /// A paragraph for people.
-    pub docs: String,
-    /// Set where POST is taken.
-    pub posts: bool,
-    /// Set where `+` in the query is a space.
-    pub plus_is_space: bool,
-    /// Further request headers that it is given, in lower case.
-    pub headers: Vec<String>,
-    /// Query parameter that holds the key, where the operator allows it.
-    pub key_parameter: Option<String>,
-    /// Requests with the status that each has over the sample catalogue.
-    pub examples: Vec<guest::Example>,
-}
+/// An adapter's description. One of a loaded plugin is checked.
+pub use super::adapter::Description as AdapterDescription;
 
 impl PluginWorld for AdapterDescription {
     const KIND: PluginKind = PluginKind::Adapter;
     type Linked = AdapterPluginPre<HostState>;
-    type Raw = guest::Description;
+    type Raw = Self;
     type Plugin = PluginAdapter;
 
     fn link(component: InstancePre<HostState>) -> wasmtime::Result<Self::Linked> {
@@ -89,7 +68,7 @@ impl PluginWorld for AdapterDescription {
     }
 
     fn check(raw: Self::Raw) -> Result<Self, String> {
-        let guest::Description { name, version, title, docs, .. } = &raw;
+        let Self { name, version, title, docs, .. } = &raw;
         check_plugin_name("name", name, b"-")?;
         check_word("version", version)?;
         check_title(title)?;
@@ -108,17 +87,7 @@ impl PluginWorld for AdapterDescription {
         if raw.examples.is_empty() || raw.examples.len() > MAX_EXAMPLES {
             return Err(format!("examples are not 1 to {MAX_EXAMPLES}"));
         }
-        Ok(Self {
-            name: raw.name,
-            version: raw.version,
-            title: raw.title,
-            docs: raw.docs,
-            posts: raw.posts,
-            plus_is_space: raw.plus_is_space,
-            headers: raw.headers,
-            key_parameter: raw.key_parameter,
-            examples: raw.examples,
-        })
+        Ok(raw)
     }
 
     fn name(&self) -> &str {
