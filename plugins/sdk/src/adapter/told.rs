@@ -15,7 +15,8 @@ pub(super) const ORDER: &str = "an adapter asks the same questions in the same o
 ///
 /// let told = Counted::from_fact(Fact::Count((2, None)));
 /// assert_eq!(told, Ok(Some(Counted { rows: 2, series: None })));
-/// assert_eq!(Counted::from_fact(Fact::Formats(Vec::new())), Ok(None), "the answer to something else");
+/// let other = Counted::from_fact(Fact::Formats(Vec::new()));
+/// assert_eq!(other, Ok(None), "the answer to something else");
 /// ```
 pub trait Told: Sized {
     /// Reads a fact; `None` where it answers another kind of question.
@@ -30,7 +31,7 @@ pub trait Told: Sized {
 /// ```
 /// use yearbook_sdk::adapter::{Fact, Format, Told};
 ///
-/// assert_eq!(Vec::<Format>::of(Fact::Formats(Vec::new())), Ok(Some(Vec::new())));
+/// assert_eq!(Vec::<Format>::from_fact(Fact::Formats(Vec::new())), Ok(Some(Vec::new())));
 /// ```
 macro_rules! told {
     ($($type:ty: $fact:pat => $told:expr;)*) => {$(
