@@ -16,6 +16,10 @@ use crate::{command, packages, tools};
 /// Hundreds of requests a second from one address are wanted here, so there is no burst limit.
 const OPENAPI_SETTINGS: [(&str, &str); 1] = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")];
 
+/// Clients of other APIs carry keys in addresses, and read one series a request.
+const ADAPTERS_SETTINGS: [(&str, &str); 2] =
+    [OPENAPI_SETTINGS[0], ("YEARBOOK_ADAPTERS__KEYS_IN_ADDRESSES", "true")];
+
 /// Compares every folder of `wit` that `wit/SHA256SUMS` names with what was released, file by file.
 pub(super) fn interface(repository: &Repository) -> Result<()> {
     let wit = repository.root().join("wit");
@@ -137,7 +141,7 @@ pub(super) fn adapters(repository: &Repository) -> Result<CheckCounts> {
     let key = fixture.key("enterprise")?;
     let component = repository.root().join("plugins/dist/time-series.wasm");
     command::run(fixture.yearbook().args(["plugin", "install"]).arg(component))?;
-    fixture.count(&[("YEARBOOK_ADAPTERS__KEYS_IN_ADDRESSES", "true")], |server| {
+    fixture.count(&ADAPTERS_SETTINGS, |server| {
         let mut run = fixture.script(&python, "adapters/main.py");
         run.args(["--base", &server.base()]).env("YEARBOOK_KEY", key);
         Ok(run)

@@ -77,7 +77,7 @@ impl<T: Told> Asked<T> {
 }
 
 impl Asked<Dataset> {
-    /// Asks for the dataset of a name; see [`Host::dataset`].
+    /// Asks for the dataset of a name; see [`Host::dataset`](super::Host::dataset).
     ///
     /// ```
     /// use yearbook_sdk::adapter::{Asked, Host, Stop};
@@ -105,7 +105,7 @@ impl Asked<Dataset> {
 }
 
 impl Asked<DatasetPage> {
-    /// Asks for a page of datasets; see [`Host::datasets`].
+    /// Asks for a page of datasets; see [`Host::datasets`](super::Host::datasets).
     ///
     /// ```
     /// use yearbook_sdk::adapter::{Asked, DatasetQuery, Host, Stop};
@@ -120,7 +120,7 @@ impl Asked<DatasetPage> {
 }
 
 impl Asked<Vec<Format>> {
-    /// Asks for the loaded formats; see [`Host::formats`].
+    /// Asks for the loaded formats; see [`Host::formats`](super::Host::formats).
     ///
     /// ```
     /// use yearbook_sdk::adapter::{Asked, Host, Stop};
@@ -135,7 +135,7 @@ impl Asked<Vec<Format>> {
 }
 
 impl Asked<Cited> {
-    /// Asks for a citation; see [`Host::citation`].
+    /// Asks for a citation; see [`Host::citation`](super::Host::citation).
     ///
     /// ```
     /// use yearbook_sdk::adapter::{Asked, Host, Selection, Stop};
@@ -150,7 +150,7 @@ impl Asked<Cited> {
 }
 
 impl Asked<Vec<ColumnValues>> {
-    /// Asks for values of columns; see [`Host::values`].
+    /// Asks for values of columns; see [`Host::values`](super::Host::values).
     ///
     /// ```
     /// use yearbook_sdk::adapter::{Asked, Host, Selection, Stop, ValueQuery};
@@ -166,7 +166,7 @@ impl Asked<Vec<ColumnValues>> {
 }
 
 impl Asked<Counted> {
-    /// Asks for a number of rows; see [`Host::count`].
+    /// Asks for a number of rows; see [`Host::count`](super::Host::count).
     ///
     /// ```
     /// use yearbook_sdk::adapter::{Asked, Host, Selection, Stop};
@@ -181,7 +181,7 @@ impl Asked<Counted> {
 }
 
 impl Asked<Table> {
-    /// Asks for rows as values; see [`Host::rows`].
+    /// Asks for rows as values; see [`Host::rows`](super::Host::rows).
     ///
     /// ```
     /// use yearbook_sdk::adapter::{Asked, Host, Selection, Stop};
