@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use moka::future::Cache;
 use tokio::sync::{Mutex, Semaphore, SemaphorePermit, watch};
 use tokio::time::timeout;
+use yearbook_cache::Cache;
 use yearbook_counters::Metric as _;
 use yearbook_domain::{
     Dataset, DatasetName, Millis, PreviewFacts, Snapshot, SnapshotId, SnapshotSummary,

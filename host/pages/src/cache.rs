@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use moka::future::Cache;
+use yearbook_cache::Cache;
 use yearbook_http::{Error, RenderedDocument};
 
 /// Bytes that an entry takes besides its key and page: counters and allocation.
@@ -30,7 +30,7 @@ impl DocumentCache {
             let texts = key.base_url.len() + key.address.len() + key.version.len();
             u32::try_from(ENTRY_BYTES + texts + page.len_with_codings()).unwrap_or(u32::MAX)
         };
-        Self(Cache::builder().max_capacity(bytes).weigher(weigh).build())
+        Self(Cache::weighted(bytes, weigh))
     }
 
     /// The page of `key`, from memory or rendered by `render`, once for all who ask for it.
@@ -40,13 +40,13 @@ impl DocumentCache {
     pub(crate) async fn get(
         &self,
         key: PageKey,
-        render: impl Future<Output = Result<RenderedDocument, Error>>,
+        render: impl Future<Output = Result<RenderedDocument, Error>> + Send,
     ) -> Result<RenderedDocument, Error> {
         if let Some(page) = self.0.get(&key).await {
             return Ok(page);
         }
         let render = async { render.await.map(RenderedDocument::with_coding_cache) };
-        let rendered = Box::pin(self.0.try_get_with(key, render)).await;
+        let rendered = self.0.try_get_with(key, render).await;
         rendered.map_err(|failure: Arc<Error>| match *failure {
             Error::Unavailable => Error::Unavailable,
             _ => Error::Internal,

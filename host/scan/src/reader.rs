@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use moka::future::Cache;
 use tracing::Instrument;
+use yearbook_cache::Cache;
 use yearbook_counters::Metric as _;
 use yearbook_domain::read_plan::{MAX_SERIES, RowOrder};
 use yearbook_domain::{Digest, ReadPlan, Snapshot, SnapshotId};
@@ -60,13 +60,12 @@ impl Reader {
         let weigh = |_: &(Digest, SnapshotId), parquet: &Arc<ParquetFile>| {
             u32::try_from(parquet.memory_bytes()).unwrap_or(u32::MAX)
         };
-        let footers = Cache::builder().max_capacity(FOOTER_CACHE_BYTES).weigher(weigh).build();
         Self {
             values: StoredValuesCache::new(files.clone(), Arc::clone(&workers)),
             bounds: RowBoundsCache::new(files.clone(), Arc::clone(&workers)),
             files,
             workers,
-            footers,
+            footers: Cache::weighted(FOOTER_CACHE_BYTES, weigh),
             cache: Arc::new(PageCache::new()),
             columns: Arc::new(ColumnCache::new(COLUMN_CACHE_BYTES)),
             budget: FetchBudget::new(FETCH_BUDGET_BYTES),
@@ -282,7 +281,7 @@ impl Reader {
         let mut counts = self.cache.metrics.read();
         [counts.kept_pages.bytes, counts.kept_dictionaries.bytes] = self.cache.bytes();
         counts.kept_columns.bytes = self.columns.bytes();
-        counts.kept_footers.bytes = self.footers.weighted_size();
+        counts.kept_footers.bytes = self.footers.weight();
         counts
     }
 

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use http::Uri;
-use moka::future::Cache;
+use yearbook_cache::Cache;
 use yearbook_catalog::Caller;
 use yearbook_domain::{Digest, Plan, StoredFile};
 use yearbook_http::bulk_headers::BulkHead;

@@ -22,9 +22,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use moka::future::Cache;
 use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt};
+use yearbook_cache::Cache;
 use yearbook_domain::{Digest, StoredFile};
 
 use crate::StorageFailure;
@@ -238,15 +238,11 @@ impl ObjectStorage {
         remote_settings: RemoteSettings,
     ) -> Self {
         let local_folder = local_folder.map(Arc::new);
-        let checksums = Cache::builder()
-            .max_capacity(CHECKSUM_CACHE_BYTES)
-            .weigher(BlockChecksums::weight)
-            .build();
         Self {
             store,
             local_folder,
             remote_settings,
-            checksums,
+            checksums: Cache::weighted(CHECKSUM_CACHE_BYTES, BlockChecksums::weight),
             metrics: Arc::default(),
             upload_registrar: None,
         }

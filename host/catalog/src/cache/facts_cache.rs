@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use moka::future::Cache;
+use yearbook_cache::Cache;
 use yearbook_domain::preview_facts::FACTS_VERSION;
 use yearbook_domain::{DatasetName, PreviewFacts, SnapshotId};
 
@@ -33,7 +33,7 @@ impl PreviewFactsCache {
             u32::try_from(facts.to_json().len()).unwrap_or(u32::MAX)
         };
         Self {
-            known: Cache::builder().max_capacity(MAX_BYTES).weigher(weigh).build(),
+            known: Cache::weighted(MAX_BYTES, weigh),
             reads: RevisionedCache::new(revision, || Cache::new(MAX_READS)),
         }
     }

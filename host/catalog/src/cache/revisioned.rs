@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use moka::future::Cache;
+use yearbook_cache::Cache;
 
 /// The cache of the present revision.
 pub(crate) struct RevisionedCache<K, V> {
@@ -46,10 +46,10 @@ mod tests {
         let generations = RevisionedCache::new(1, || Cache::new(8));
         let first = generations.for_revision(1);
         first.insert("key", "old").await;
-        assert_eq!(generations.for_revision(1).get("key").await, Some("old"));
-        assert_eq!(generations.for_revision(2).get("key").await, None);
+        assert_eq!(generations.for_revision(1).get(&"key").await, Some("old"));
+        assert_eq!(generations.for_revision(2).get(&"key").await, None);
         // A reader that was slow writes into the generation it began with.
         first.insert("key", "slow").await;
-        assert_eq!(generations.for_revision(2).get("key").await, None);
+        assert_eq!(generations.for_revision(2).get(&"key").await, None);
     }
 }

@@ -7,9 +7,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use moka::future::Cache;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
+use yearbook_cache::Cache;
 use yearbook_domain::{KeyId, Millis, Plan, PlanLimits, PlanTable};
 
 use crate::cache::revisioned::RevisionedCache;
@@ -165,10 +165,7 @@ impl KeyVerifier {
             valid,
             by_id,
             once_valid: Cache::new(MAX_VALID_KEYS),
-            unknown: Cache::builder()
-                .max_capacity(MAX_UNKNOWN_KEYS)
-                .time_to_live(NEGATIVE_CACHE_TTL)
-                .build(),
+            unknown: Cache::expiring(MAX_UNKNOWN_KEYS, NEGATIVE_CACHE_TTL),
             lookups: Semaphore::new(permits.clamp(1, Semaphore::MAX_PERMITS)),
             patience: settings.acquire_timeout(),
             stale: Duration::from_secs(settings.stale_keys_s),

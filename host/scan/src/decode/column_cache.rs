@@ -11,7 +11,7 @@ use arrow::datatypes::{
     ArrowDictionaryKeyType, DataType, Int32Type, SchemaRef, UInt8Type, UInt16Type,
 };
 use arrow::error::ArrowError;
-use moka::future::Cache;
+use yearbook_cache::Cache;
 
 use super::footer::ColumnChunkId;
 use super::page_cache::entry_weight;
@@ -35,7 +35,7 @@ impl ColumnCache {
     /// Nothing yet; `bytes` at most.
     pub(crate) fn new(bytes: u64) -> Self {
         let weigh = |_: &ColumnChunkId, column: &ArrayRef| entry_weight(column_bytes(column));
-        Self { columns: Cache::builder().max_capacity(bytes).weigher(weigh).build(), bytes }
+        Self { columns: Cache::weighted(bytes, weigh), bytes }
     }
 
     /// Bytes that fit.
@@ -45,13 +45,13 @@ impl ColumnCache {
 
     /// Bytes that are here.
     pub(crate) fn bytes(&self) -> u64 {
-        self.columns.weighted_size()
+        self.columns.weight()
     }
 
     /// Waits until what does not fit is gone.
     #[cfg(test)]
     pub(crate) async fn settle(&self) {
-        self.columns.run_pending_tasks().await;
+        self.columns.settle().await;
     }
 
     /// A column, if it is here.
@@ -63,7 +63,7 @@ impl ColumnCache {
     pub(super) async fn get_or_load(
         &self,
         chunk: ColumnChunkId,
-        load: impl Future<Output = Result<ArrayRef, StorageFailure>>,
+        load: impl Future<Output = Result<ArrayRef, StorageFailure>> + Send,
     ) -> Result<ArrayRef, StorageFailure> {
         let column = self.columns.try_get_with(chunk, load).await;
         column.map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared))

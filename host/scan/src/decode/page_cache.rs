@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray};
-use moka::sync::Cache;
+use yearbook_cache::BlockingCache;
 
 use super::dictionary::ColumnDictionary;
 use super::footer::ColumnChunkId;
@@ -25,8 +25,8 @@ const DICTIONARY_CACHE_BYTES: u64 = 64 << 20;
 
 /// Pages and dictionaries of all files, each within its bound.
 pub(crate) struct PageCache {
-    pages: Cache<(ColumnChunkId, usize), ArrayRef>,
-    dictionaries: Cache<ColumnChunkId, Arc<ColumnDictionary>>,
+    pages: BlockingCache<(ColumnChunkId, usize), ArrayRef>,
+    dictionaries: BlockingCache<ColumnChunkId, Arc<ColumnDictionary>>,
     /// Counters of reading since the start.
     pub(crate) metrics: ReadMetrics,
 }
@@ -39,11 +39,8 @@ impl PageCache {
             entry_weight(dictionary.bytes())
         };
         Self {
-            pages: Cache::builder().max_capacity(PAGE_CACHE_BYTES).weigher(page).build(),
-            dictionaries: Cache::builder()
-                .max_capacity(DICTIONARY_CACHE_BYTES)
-                .weigher(dictionary)
-                .build(),
+            pages: BlockingCache::weighted(PAGE_CACHE_BYTES, page),
+            dictionaries: BlockingCache::weighted(DICTIONARY_CACHE_BYTES, dictionary),
             metrics: ReadMetrics::default(),
         }
     }
@@ -57,7 +54,7 @@ impl PageCache {
 
     /// Bytes of pages and dictionaries that are here.
     pub(crate) fn bytes(&self) -> [u64; 2] {
-        [self.pages.weighted_size(), self.dictionaries.weighted_size()]
+        [self.pages.weight(), self.dictionaries.weight()]
     }
 
     /// Keeps a page, unless it is large.

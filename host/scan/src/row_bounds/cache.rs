@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use moka::future::Cache;
+use yearbook_cache::Cache;
 use yearbook_domain::{Digest, Snapshot, StoredFile};
 use yearbook_storage::{ObjectStorage, Sidecar};
 use yearbook_workers::Workers;
@@ -54,12 +54,10 @@ impl RowBoundsCache {
         let of_chunk = |_: &(Digest, usize), chunk: &Chunk| {
             u32::try_from(100 + chunk.as_ref().map_or(0, Bytes::len)).unwrap_or(u32::MAX)
         };
-        let heads = Cache::builder().max_capacity(HEAD_CACHE_BYTES).weigher(of_head);
-        let chunks = Cache::builder().max_capacity(CHUNK_CACHE_BYTES).weigher(of_chunk);
         Self {
             store: BoundsStore { files, workers },
-            heads: heads.time_to_live(REFRESH).build(),
-            chunks: chunks.time_to_live(REFRESH).build(),
+            heads: Cache::weighted_and_expiring(HEAD_CACHE_BYTES, of_head, REFRESH),
+            chunks: Cache::weighted_and_expiring(CHUNK_CACHE_BYTES, of_chunk, REFRESH),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use moka::future::Cache;
+use yearbook_cache::Cache;
 use yearbook_domain::values::StoredValues;
 use yearbook_domain::{Digest, Snapshot};
 use yearbook_storage::{ObjectStorage, Sidecar};
@@ -41,8 +41,8 @@ impl StoredValuesCache {
         let weigh = |_: &Digest, entry: &Entry| {
             u32::try_from(size_of::<Entry>() + EXPANSION * entry.bytes).unwrap_or(u32::MAX)
         };
-        let known = Cache::builder().max_capacity(MAX_BYTES).weigher(weigh);
-        Self { files, workers, known: known.time_to_live(REFRESH).build() }
+        let known = Cache::weighted_and_expiring(MAX_BYTES, weigh, REFRESH);
+        Self { files, workers, known }
     }
 
     /// Returns the values stored beside the file of `snapshot`; one load at a time.

@@ -3,7 +3,7 @@
 //! once stays true. Never reads what a file says.
 
 use bytes::Bytes;
-use moka::future::Cache;
+use yearbook_cache::Cache;
 use yearbook_domain::Digest;
 use yearbook_http::Error;
 
@@ -26,7 +26,7 @@ impl Default for MetadataFiles {
         let weigh = |_: &(Digest, u64), text: &Bytes| {
             u32::try_from(text.len() + ENTRY_BYTES).unwrap_or(u32::MAX)
         };
-        Self(Cache::builder().max_capacity(MAX_CACHED_BYTES).weigher(weigh).build())
+        Self(Cache::weighted(MAX_CACHED_BYTES, weigh))
     }
 }
 

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use moka::sync::Cache;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
+use yearbook_cache::BlockingCache;
 use yearbook_domain::{Digest, StoredFile};
 
 use super::block_checksums::BlockChecksums;
@@ -22,17 +22,13 @@ use crate::StorageFailure;
 pub(super) struct LocalFolder {
     folder: PathBuf,
     /// Block checksums by digest of the file.
-    sums: Cache<Digest, Arc<BlockChecksums>>,
+    sums: BlockingCache<Digest, Arc<BlockChecksums>>,
 }
 
 impl LocalFolder {
     /// The store in `folder`.
     pub(super) fn new(folder: PathBuf) -> Self {
-        let sums = Cache::builder()
-            .max_capacity(CHECKSUM_CACHE_BYTES)
-            .weigher(BlockChecksums::weight)
-            .build();
-        Self { folder, sums }
+        Self { folder, sums: BlockingCache::weighted(CHECKSUM_CACHE_BYTES, BlockChecksums::weight) }
     }
 
     /// The folder of the store.
@@ -111,7 +107,7 @@ impl LocalFolder {
             super::verified_read::validate_recomputed(file, &found, sums)
         };
         self.sums
-            .try_get_with_by_ref(&file.sha256, load)
+            .try_get_with(file.sha256, load)
             .map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared))
     }
 }

@@ -144,7 +144,7 @@ impl ObjectStorage {
             validate_recomputed(file, &found, sums)
         };
         self.checksums
-            .try_get_with_by_ref(&file.sha256, load)
+            .try_get_with(file.sha256, load)
             .await
             .map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared))
     }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use moka::future::Cache;
 use tokio::sync::Semaphore;
 use tracing::Instrument;
+use yearbook_cache::Cache;
 use yearbook_domain::{ColumnRole, Dataset, DatasetName, SnapshotId};
 use yearbook_http::{Error, RenderedDocument};
 use yearbook_scan::{PreviewLimits, Reader};
@@ -42,7 +42,7 @@ impl PreviewCache {
             u32::try_from(document.byte_count()).unwrap_or(u32::MAX)
         };
         Self {
-            cache: Cache::builder().max_capacity(bytes).weigher(weigh).build(),
+            cache: Cache::weighted(bytes, weigh),
             permits: Arc::new(Semaphore::new(CONCURRENT_READS)),
         }
     }
