@@ -1,12 +1,14 @@
 """Installs the example plugins written in Python and JavaScript on a running service and reads what they make: Markdown with
-markdown-it-py, the JavaScript module with Node.
+markdown-it-py, the JavaScript module with Node, and what the transforms calculate beside the same calculated here.
 
 Run by `cargo xtask test`. The key comes in SERVICE_API_KEY. Prints one line a check and, last, `languages: N passed, N failed`.
 """
 
 import argparse
 import csv
+import decimal
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -138,17 +140,66 @@ def javascript(tally, server, datasets, folder):
     tally.check(f"Node reads all rows of {', '.join(datasets)} with the generated module", run)
 
 
+def calculated(tally, server, dataset, calculation, expected, **query):
+    """Rows through a transform are the rows without it, with `expected` of them in the value columns of numbers."""
+    def run():
+        columns = server.json(f"/v1/datasets/{dataset}")["columns"]
+        values = [column["name"] for column in columns if column["role"] == "value" and column["type"] == "number"]
+        rows = server.json(f"/v1/datasets/{dataset}/data", **{name: value for name, value in query.items() if "." not in name})
+        ask = lambda: server.json(f"/v1/datasets/{dataset}/data", apply=calculation, **query)
+        found = eventually(ask, urllib.error.HTTPError)
+        assert values and len(found) == len(rows) > 0, f"{len(found)} of {len(rows)} rows"
+        for row, one in zip(expected(columns, values, rows), found):
+            assert row == one, f"{one} instead of {row}"
+
+    tally.check(f"{calculation} of {dataset} {query} is what Python calculates", run)
+
+
+def running_totals(columns, values, rows):
+    """The sums of each series so far, by `math.fsum`."""
+    series = [column["name"] for column in columns if column["role"] == "dimension"]
+    seen = {}
+    for row in rows:
+        row = dict(row)
+        for value in values:
+            if row[value] is not None:
+                so_far = seen.setdefault((value, *(row[name] for name in series)), [])
+                so_far.append(row[value])
+                row[value] = Near(math.fsum(so_far))
+        yield row
+
+
+class Near(float):
+    """A sum that was rounded at each step is as good."""
+
+    def __eq__(self, other):
+        return math.isclose(self, other, rel_tol=1e-12, abs_tol=1e-9)
+
+
+def rounded(digits):
+    """Numbers to decimal places, halves away from zero, by decimal arithmetic on the number times a power of ten."""
+    def expected(columns, values, rows):
+        for row in rows:
+            numbers = {name: row[name] for name in values if row[name] is not None}
+            yield row | {name: nearest(number * 10.0 ** digits) / 10.0 ** digits for name, number in numbers.items()}
+
+    return expected
+
+
+def nearest(number):
+    return float(decimal.Decimal(number).quantize(1, decimal.ROUND_HALF_UP))
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--base", required=True, help="address of the server")
     arguments.add_argument("--work", required=True, type=pathlib.Path, help="an empty folder")
-    arguments.add_argument("--markdown", required=True, type=pathlib.Path, help="the component made of examples/python-markdown")
-    arguments.add_argument("--javascript", type=pathlib.Path, help="the component made of examples/javascript-fetch")
+    arguments.add_argument("--components", required=True, nargs="+", type=pathlib.Path, help="those made of examples; without Node none in JavaScript")
     arguments.add_argument("yearbook", nargs="+", help="the program with the data directory of the server")
     given = arguments.parse_args()
     server = Server(given.base, os.environ["SERVICE_API_KEY"])
     tally = Tally("languages")
-    for plugin in filter(None, [given.markdown, given.javascript]):
+    for plugin in given.components:
         what = f"{plugin.name} passes the conformance list and is installed"
         tally.check(what, lambda plugin=plugin: subprocess.run([*given.yearbook, "plugin", "install", plugin, "--now"], check=True))
     publish_hard(given.yearbook, given.work / "hard")
@@ -159,7 +210,11 @@ def main():
     markdown(tally, server, "us_unemployment_by_industry", limit=2000)
     markdown(tally, server, "us_macro_quarterly", limit=500)
     markdown(tally, server, "london_boroughs", geometry="false")
-    if given.javascript:
+    calculated(tally, server, "us_unemployment_by_industry", "running_total", running_totals, limit=2000)
+    calculated(tally, server, "us_macro_quarterly", "running_total", running_totals)
+    if any(plugin.stem == "javascript" for plugin in given.components):
+        calculated(tally, server, "us_macro_quarterly", "rounded", rounded(0))
+        calculated(tally, server, "us_macro_quarterly", "rounded", rounded(2), **{"rounded.digits": 2})
         one = "/v1/integrations/javascript"
         ask = lambda: server.json(one, datasets="hard_markdown")
         tally.check("the integration javascript is served", lambda: eventually(ask, urllib.error.HTTPError) and None)

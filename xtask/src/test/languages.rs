@@ -25,14 +25,65 @@ const SETTINGS: [(&str, &str); 3] = [
     ("YEARBOOK_LIMITS__BURST_SIZE", "4"),
 ];
 
-/// The interface that the examples are built against.
-const WIT: &str = "wit/1.1.0";
+/// An example: its plugin, the folder of `examples`, its source, and what it is built against.
+struct Example {
+    name: &'static str,
+    folder: &'static str,
+    source: &'static str,
+    wit: &'static str,
+    world: &'static str,
+}
+
+const PYTHON: [Example; 2] = [
+    Example {
+        name: "markdown",
+        folder: "python-markdown",
+        source: "encoder.py",
+        wit: "wit/1.1.0",
+        world: "encoder-plugin",
+    },
+    Example {
+        name: "running-total",
+        folder: "python-running-total",
+        source: "transform.py",
+        wit: "wit/1.2.0",
+        world: "transform-plugin",
+    },
+];
+
+const JAVASCRIPT: [Example; 2] = [
+    Example {
+        name: "javascript",
+        folder: "javascript-fetch",
+        source: "generator.js",
+        wit: "wit/1.1.0",
+        world: "generator-plugin",
+    },
+    Example {
+        name: "rounded",
+        folder: "javascript-rounded",
+        source: "transform.js",
+        wit: "wit/1.2.0",
+        world: "transform-plugin",
+    },
+];
 
 pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::check_python(repository, "languages")?;
-    let markdown = markdown(repository, &python)?;
     let node = tools::node("plugins in JavaScript");
-    let javascript = if node.is_ok() { Some(javascript(repository)?) } else { None };
+    let mut components = Vec::new();
+    for example in &PYTHON {
+        components.push(example.component(repository, |output| {
+            componentize_python(repository, &python, example, output)
+        })?);
+    }
+    if node.is_ok() {
+        for example in &JAVASCRIPT {
+            components.push(example.component(repository, |output| {
+                componentize_javascript(repository, example, output)
+            })?);
+        }
+    }
     let fixture = ServerFixture::prepare(repository, "languages")?;
     fixture.publish(
         &DATASETS
@@ -44,11 +95,8 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
         let mut run = fixture.script(&python, "languages/main.py");
         run.args(["--base", &server.base(), "--work"])
             .arg(fixture.folder().join("work"))
-            .arg("--markdown")
-            .arg(markdown);
-        if let Some(javascript) = javascript {
-            run.arg("--javascript").arg(javascript);
-        }
+            .arg("--components")
+            .args(components);
         let yearbook = fixture.yearbook();
         run.arg("--")
             .arg(yearbook.get_program())
@@ -59,79 +107,97 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
     Ok(tally.and_tool(&node))
 }
 
-/// `examples/python-markdown`, with componentize-py.
-fn markdown(repository: &Repository, python: &Path) -> Result<PathBuf> {
-    let example = repository.root().join("examples/python-markdown");
-    let made_of = [
-        example.join("encoder.py"),
-        repository.root().join("tests/external/languages/requirements.txt"),
-    ];
-    component(repository, "markdown", &made_of, |output| {
-        let mut componentize = Command::new(python.with_file_name("componentize-py"));
-        componentize
-            .args(["--quiet", "--wit-path"])
-            .arg(repository.root().join(WIT))
-            .args(["--world", "encoder-plugin"]);
-        componentize
-            .args(["componentize", "--stub-wasi", "--python-path"])
-            .arg(&example)
-            .arg("--output")
-            .arg(output)
-            .arg("encoder");
-        // Its leftovers must not go into the component.
-        command::run(componentize.env("PYTHONDONTWRITEBYTECODE", "1"))
-    })
-}
-
-/// `examples/javascript-fetch`, with componentize-js from npm.
-fn javascript(repository: &Repository) -> Result<PathBuf> {
-    let example = repository.root().join("examples/javascript-fetch");
-    let sources = ["generator.js", "build.mjs", "package.json"];
-    component(repository, "javascript", &sources.map(|name| example.join(name)), |output| {
-        // Node looks for packages beside the module that asks for them.
-        let work = repository.cache_dir().join("languages-javascript");
-        fs::create_dir_all(&work).with_context(|| format!("cannot make {}", work.display()))?;
-        for name in sources {
-            fs::copy(example.join(name), work.join(name))
-                .with_context(|| format!("cannot copy {name}"))?;
-        }
-        command::run(
-            Command::new("npm")
-                .args(["install", "--no-audit", "--no-fund", "--silent"])
-                .current_dir(&work),
-        )?;
-        command::run(
-            Command::new("node")
-                .arg("build.mjs")
-                .arg(repository.root().join(WIT))
-                .arg(output)
-                .current_dir(&work),
-        )
-    })
-}
-
-/// The component called `name`, built unless the one in the cache was made of the same files and
-/// the same interface.
-fn component(
+/// Builds with componentize-py.
+fn componentize_python(
     repository: &Repository,
-    name: &str,
-    made_of: &[PathBuf],
-    build: impl FnOnce(&Path) -> Result<()>,
-) -> Result<PathBuf> {
-    let folder = repository.cache_dir().join("components");
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let (output, stamp) =
-        (folder.join(format!("{name}.wasm")), folder.join(format!("{name}.sources")));
-    let mut sources = String::new();
-    for file in made_of.iter().chain([&repository.root().join(WIT).join("package.wit")]) {
-        sources +=
-            &fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    python: &Path,
+    example: &Example,
+    output: &Path,
+) -> Result<()> {
+    let mut componentize = Command::new(python.with_file_name("componentize-py"));
+    componentize
+        .args(["--quiet", "--wit-path"])
+        .arg(repository.root().join(example.wit))
+        .args(["--world", example.world])
+        .args(["componentize", "--stub-wasi", "--python-path"])
+        .arg(example.folder(repository))
+        .arg("--output")
+        .arg(output)
+        .arg(example.source.trim_end_matches(".py"));
+    // Its leftovers must not go into the component.
+    command::run(componentize.env("PYTHONDONTWRITEBYTECODE", "1"))
+}
+
+/// Builds with componentize-js from npm.
+fn componentize_javascript(
+    repository: &Repository,
+    example: &Example,
+    output: &Path,
+) -> Result<()> {
+    let tools = repository.root().join("examples/javascript-fetch");
+    // Node looks for packages beside the module that asks for them.
+    let work = repository.cache_dir().join("languages-javascript");
+    fs::create_dir_all(&work).with_context(|| format!("cannot make {}", work.display()))?;
+    for name in ["build.mjs", "package.json"] {
+        fs::copy(tools.join(name), work.join(name))
+            .with_context(|| format!("cannot copy {name}"))?;
     }
-    if output.exists() && fs::read_to_string(&stamp).is_ok_and(|built| built == sources) {
-        return Ok(output);
+    command::run(
+        Command::new("npm")
+            .args(["install", "--no-audit", "--no-fund", "--silent"])
+            .current_dir(&work),
+    )?;
+    command::run(
+        Command::new("node")
+            .arg("build.mjs")
+            .arg(repository.root().join(example.wit))
+            .arg(example.world)
+            .arg(example.folder(repository).join(example.source))
+            .arg(output)
+            .current_dir(&work),
+    )
+}
+
+impl Example {
+    fn folder(&self, repository: &Repository) -> PathBuf {
+        repository.root().join("examples").join(self.folder)
     }
-    build(&output)?;
-    // Last, so that a build that failed is tried again.
-    fs::write(&stamp, sources).with_context(|| format!("cannot write {}", stamp.display()))?;
-    Ok(output)
+
+    /// The component, built unless the one in the cache was made of the same files and the same
+    /// interface.
+    fn component(
+        &self,
+        repository: &Repository,
+        build: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<PathBuf> {
+        let folder = repository.cache_dir().join("components");
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let output = folder.join(self.name).with_extension("wasm");
+        let stamp = output.with_extension("sources");
+        let root = repository.root();
+        let mut made_of = vec![
+            root.join("tests/external/languages/requirements.txt"),
+            root.join("examples/javascript-fetch/build.mjs"),
+            root.join("examples/javascript-fetch/package.json"),
+        ];
+        for folder in [self.folder(repository), root.join(self.wit)] {
+            let entries = fs::read_dir(&folder)
+                .with_context(|| format!("cannot read {}", folder.display()))?;
+            made_of
+                .extend(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()));
+        }
+        made_of.sort();
+        let mut sources = String::new();
+        for file in made_of {
+            sources += &fs::read_to_string(&file)
+                .with_context(|| format!("cannot read {}", file.display()))?;
+        }
+        if output.exists() && fs::read_to_string(&stamp).is_ok_and(|built| built == sources) {
+            return Ok(output);
+        }
+        build(&output)?;
+        // Last, so that a build that failed is tried again.
+        fs::write(&stamp, sources).with_context(|| format!("cannot write {}", stamp.display()))?;
+        Ok(output)
+    }
 }
