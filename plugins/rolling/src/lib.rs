@@ -1,0 +1,137 @@
+//! The transform `rolling`: a summary of the newest values of a series, for each row. Sums and
+//! means are exact and rounded once, so a window has the same bits wherever reading began.
+
+mod settings;
+mod window;
+
+use yearbook_sdk::generator::Role;
+use yearbook_sdk::transform::{
+    Codes, InputRows, MadeRows, MadeType, Needs, OutputColumn, Relation, TransformDescription,
+    TransformError, TransformOutput,
+};
+use yearbook_sdk::{Column, DataType, Field, Kind, Options, Parameter, Schema, Transform};
+use yearbook_series::{Number, SeriesMap, Summary, SummaryKind, make_number, read_number};
+
+use settings::Settings;
+use window::Window;
+
+yearbook_sdk::export_transform!(Rolling);
+
+/// One response.
+#[derive(Debug)]
+pub struct Rolling {
+    settings: Settings,
+    series: SeriesMap<Window>,
+    /// Types of the columns that are made.
+    made: Vec<MadeType>,
+    output: TransformOutput,
+}
+
+impl Transform for Rolling {
+    fn describe() -> TransformDescription {
+        TransformDescription {
+            name: "rolling",
+            version: env!("CARGO_PKG_VERSION"),
+            title: "Rolling windows",
+            independent: false,
+            parameters: vec![
+                Parameter {
+                    name: "window",
+                    kind: Kind::Integer,
+                    default: "3",
+                    allowed: &[],
+                    docs: "How many times a window has: that of the row, and those before it.",
+                },
+                Parameter {
+                    name: "with",
+                    kind: Kind::Text,
+                    default: "mean",
+                    allowed: &["mean", "sum", "min", "max", "count"],
+                    docs: "What becomes of the values in a window. Nulls are left out.",
+                },
+                Parameter {
+                    name: "partial",
+                    kind: Kind::Boolean,
+                    default: "false",
+                    allowed: &[],
+                    docs: "Compute what there is, also where a time or its value is missing; else that is null.",
+                },
+                Parameter {
+                    name: "columns",
+                    kind: Kind::Text,
+                    default: "",
+                    allowed: &[],
+                    docs: "The columns, with commas between them; without a name all value columns.",
+                },
+            ],
+            docs: "Summarises the values of a series at so many times up to that of the row, also where they lie before `start`. \
+                   Times are as far apart as the codes of the periods say, or the dates of the table, so a gap never lets an older value in. \
+                   Of several rows of one series and time the last one counts.",
+        }
+    }
+
+    fn plan(schema: &Schema, options: &Options) -> Result<Needs, TransformError> {
+        Ok(Settings::new(schema, options)?.needs())
+    }
+
+    fn open(schema: &Schema, _: &Codes, options: &Options) -> Result<Self, TransformError> {
+        let settings = Settings::new(schema, options)?;
+        let mut made = Vec::new();
+        let column = |(at, field): (usize, &Field)| {
+            if !settings.columns.contains(&at) {
+                return OutputColumn::passed(&field.name, at);
+            }
+            let made_type = settings.with.made_type(*field.value_type() == DataType::Int64);
+            made.push(made_type);
+            let unit = field.unit().filter(|_| settings.with != SummaryKind::Count);
+            OutputColumn {
+                role: field.role().or(Some(Role::Value)),
+                unit: unit.map(str::to_owned),
+                ..OutputColumn::made(&field.name, made_type)
+            }
+        };
+        let columns = schema.fields.iter().enumerate().map(column).collect();
+        let output = TransformOutput { columns, rows: Relation::Same, order: Vec::new() };
+        Ok(Self { settings, series: SeriesMap::default(), made, output })
+    }
+
+    fn output(&self) -> &TransformOutput {
+        &self.output
+    }
+
+    fn push(&mut self, rows: &InputRows, made: &mut MadeRows) -> Result<(), TransformError> {
+        let time = rows.column(0);
+        let values: Vec<Column<'_>> = (1..=self.made.len()).map(|need| rows.column(need)).collect();
+        let mut known = None;
+        for row in 0..rows.rows() {
+            // Tables ascend in time, so most rows have that of the one before.
+            if row == 0 || !self.settings.is_same_time(&time, row - 1, row) {
+                known = self.settings.time(&time, row);
+            }
+            let Some((form, ordinal)) = known else {
+                self.made.iter().enumerate().for_each(|(at, made_type)| {
+                    make_number(made, at, *made_type, None);
+                });
+                continue;
+            };
+            let window = self.series.entry(rows.group(row), form, Window::default);
+            window.add(ordinal, values.iter().map(|column| read_number(column, row)))?;
+            window.forget_until(ordinal.saturating_sub(self.settings.window));
+            for (at, made_type) in self.made.iter().enumerate() {
+                make_number(made, at, *made_type, self.settings.result(window, at));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Settings {
+    /// Returns the summary of a column's values in a window.
+    fn result(&self, window: &Window, column: usize) -> Option<Number> {
+        let mut summary = Summary::new(self.with);
+        let values = window.values(column).flatten();
+        let count = values.inspect(|value| summary.add(Some(*value))).count();
+        let is_whole = i32::try_from(count).is_ok_and(|count| count == self.window);
+        summary.result().filter(|_| is_whole || self.partial)
+    }
+}
