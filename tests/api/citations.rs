@@ -167,10 +167,19 @@ async fn arrow_digest(app: &TestApp, key: &str, id: &str, query: &str) -> (u64, 
 #[tokio::test]
 async fn verify_computes_the_digest_that_a_client_finds_contract_13() {
     let (app, id, key) = harvested().await;
-    for query in
-        ["", "start=2020-03-01&end=2021-01-01", "dimensions=north", "columns=value,date", "limit=7"]
-    {
-        let all = if query.starts_with("limit") { String::new() } else { "&limit=0".to_owned() };
+    for query in [
+        "",
+        "start=2020-03-01&end=2021-01-01",
+        "dimensions=north",
+        "columns=value,date",
+        "limit=7",
+        "sort=-date&limit=7",
+        "sort=-value,region&columns=region&limit=7",
+        "last=2",
+        "first=1&where.region.not=Auckland",
+        "last=3&sort=value&limit=5",
+    ] {
+        let all = if query.contains("limit") { "" } else { "&limit=0" };
         let (rows, digest) = arrow_digest(&app, &key, &id, &format!("{query}{all}")).await;
         let path = format!("/cite/harvest/{id}?{query}&verify=true");
         let page = app.get(&path).key(&key).send().await;

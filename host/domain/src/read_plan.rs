@@ -15,7 +15,9 @@ use crate::{BoundingBox, DatasetName, Date, Namespace, SeriesRows, Snapshot};
 pub use applied::{AppliedTransform, AppliedTransforms};
 pub(crate) use condition::json_number;
 pub use condition::{ColumnTest, ColumnValue, Condition, FloatKey, Side, parse_value};
-pub use planner::{MAX_SORTED_ROWS, UNBOUNDED_ROWS, check_order, plan_read, resolve_selection};
+pub use planner::{
+    MAX_SORTED_ROWS, UNBOUNDED_ROWS, check_order, plan_read, resolve_made, resolve_selection,
+};
 pub use row_choice::MAX_SKIPPED_ROWS;
 pub use row_order::{RowOrder, SortKey};
 pub use series::{MAX_SERIES, PeriodForm, series_columns, series_positions};

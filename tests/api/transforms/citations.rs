@@ -38,6 +38,17 @@ async fn a_citation_of_computed_rows_names_what_computed_them_contract_16() {
         "apply=growth",
         "apply=growth&growth.periods=2&where.region=Auckland&start=2020-06-01&limit=3",
         "growth.as=difference&apply=resample,growth&resample.to=quarter&columns=value,date&limit=0",
+        "apply=growth&sort=-value&limit=7",
+        "apply=growth&last=2&limit=0",
+        "apply=growth&first=1&columns=region,value",
+        "apply=growth&growth.periods=12&last=4&sort=-date,value&limit=5&where.region.not=Auckland",
+        "apply=pivot&pivot.column=region&pivot.value=value&limit=0",
+        "apply=pivot&pivot.column=region&pivot.value=value&limit=7",
+        "apply=pivot&pivot.column=region&pivot.value=value&sort=-date&limit=7",
+        "apply=pivot&pivot.column=region&pivot.value=value&sort=-date&limit=10000",
+        "apply=aggregate&aggregate.by=region,final&aggregate.with=count&limit=0",
+        "apply=aggregate&aggregate.by=date&sort=-value,date&limit=4",
+        "apply=aggregate&aggregate.by=final,date&aggregate.value=value&aggregate.with=last&limit=9",
     ] {
         let answer = get(&app, &key, &format!("{DATA}?{query}")).await;
         assert_eq!(answer.status, 200, "{query}: {}", answer.text());
@@ -117,6 +128,8 @@ async fn a_citation_of_computed_rows_is_judged_like_their_answer_contract_16() {
         let path = format!("/cite/harvest/{id}?{query}");
         assert_eq!(app.get(&path).send().await.status, 200, "{query}");
         let verified = app.get(&format!("{path}&verify=true")).key(&key).send().await;
+        let answer = get(&app, &key, &format!("{DATA}?{query}")).await;
+        assert_eq!(problems(&verified), problems(&answer), "{query}");
         assert_eq!(problems(&verified).0[0].0, name, "{query}");
     }
     let path = format!("/cite/harvest/{id}?apply=growth&sort=-value&verify=true");

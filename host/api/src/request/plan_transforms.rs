@@ -87,8 +87,7 @@ impl TransformRequest<'_> {
         let chain = self.plan_chain().await?;
         let table = Arc::new(output_table::describe(&input.snapshot, chain.schema()));
         let (name, namespace) = (input.dataset.clone(), input.namespace.clone());
-        let selection = self.selection.transform_output();
-        let shaped = read_plan::resolve_selection(name, namespace, table, &selection)
+        let shaped = read_plan::resolve_made(name, namespace, table, self.selection)
             .map_err(Refusal::InvalidParameters)?;
         let transforms = steps.iter().map(applied).collect();
         let plan = ReadPlan {

@@ -81,6 +81,8 @@ pub(crate) fn address_for_rows(
     }
     // Where the plan's cap held rows back, the answer is a page of what was asked for.
     let cut = counts.next.is_some() && (is_held || read.plan_row_cap.is_none());
-    let query = CanonicalQuery::new(read, limit.filter(|_| cut));
+    // How many rows transforms make is not known beforehand, so no order of all can be verified.
+    let is_cited = cut || (is_held && read.applied.is_some());
+    let query = CanonicalQuery::new(read, limit.filter(|_| is_cited));
     address(app, &request.parts, &read.dataset, &read.snapshot.id, &query)
 }

@@ -113,27 +113,16 @@ fn a_canonical_query_says_what_selects_and_nothing_else_contract_13() {
 #[test]
 fn a_canonical_query_names_release_and_options_of_transforms_contract_16() {
     let canonical = |raw: &str, columns: &[usize]| {
-        let (mut selection, _) = parse_data(&parse_pairs(raw), &["json"]).unwrap();
-        let resolve = |snapshot: Snapshot, selection: &_| {
-            let (name, namespace) = (DatasetName::parse("cpi"), Namespace::parse("prices"));
-            let (name, namespace) = (name.unwrap(), namespace.unwrap());
-            read_plan::resolve_selection(name, namespace, Arc::new(snapshot), selection).unwrap()
-        };
-        let input = resolve(snapshot(), &selection.transform_input());
+        let (selection, _) = parse_data(&parse_pairs(raw), &["json"]).unwrap();
+        let name = || DatasetName::parse("cpi").unwrap();
+        let namespace = || Namespace::parse("prices").unwrap();
+        let (stored, input) = (Arc::new(snapshot()), selection.transform_input());
+        let input = read_plan::resolve_selection(name(), namespace(), stored, &input).unwrap();
         let mut made = snapshot();
         made.columns.truncate(3);
         made.columns[2].name = "rate".to_owned();
-        selection.apply = parse_data(
-            &parse_pairs("apply=growth"),
-            crate::query::LoadedPlugins {
-                transforms: &[("growth", "1.2.0")],
-                ..Default::default()
-            },
-        )
-        .unwrap()
-        .0
-        .apply;
-        let output = resolve(made, &selection.transform_output());
+        let made = Arc::new(made);
+        let output = read_plan::resolve_made(name(), namespace(), made, &selection).unwrap();
         let option = |name: &str, value| (name.to_owned(), value);
         let options = vec![
             option("as", OptionScalar::Text("log".to_owned())),

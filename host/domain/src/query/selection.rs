@@ -62,7 +62,7 @@ impl Selection {
 
     /// Returns what shapes the rows that the last transform gives.
     #[must_use]
-    pub fn transform_output(&self) -> Self {
+    pub(crate) fn transform_output(&self) -> Self {
         Self {
             start: None,
             end: None,

@@ -4,7 +4,7 @@ use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 
 use crate::query::nearest_name;
-use crate::{Column, Selection, Snapshot};
+use crate::{Column, Snapshot};
 
 /// Names of columns that a problem lists at most.
 const MAX_LISTED: usize = 40;
@@ -26,11 +26,6 @@ pub(super) enum Table {
 }
 
 impl Table {
-    /// The table that `selection` names columns of.
-    pub(super) fn of(selection: &Selection) -> Self {
-        if selection.apply.is_some() { Self::Transformed } else { Self::Dataset }
-    }
-
     /// Beginning of a sentence about what it has.
     pub(super) fn having(self) -> &'static str {
         match self {

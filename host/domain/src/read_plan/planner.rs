@@ -32,10 +32,33 @@ pub fn resolve_selection(
     snapshot: Arc<Snapshot>,
     selection: &Selection,
 ) -> Result<ReadPlan, Vec<ValidationError>> {
+    resolve(dataset, namespace, snapshot, selection, Table::Dataset)
+}
+
+/// Plans what of `selection` shapes `made`, the table that transforms give: its rows have no stored
+/// order.
+///
+/// # Errors
+/// Every problem that only this table can judge, in the same order.
+pub fn resolve_made(
+    dataset: DatasetName,
+    namespace: Namespace,
+    made: Arc<Snapshot>,
+    selection: &Selection,
+) -> Result<ReadPlan, Vec<ValidationError>> {
+    resolve(dataset, namespace, made, &selection.transform_output(), Table::Transformed)
+}
+
+fn resolve(
+    dataset: DatasetName,
+    namespace: Namespace,
+    snapshot: Arc<Snapshot>,
+    selection: &Selection,
+    table: Table,
+) -> Result<ReadPlan, Vec<ValidationError>> {
     let lookups = selection.columns.as_ref().map_or(0, |sent| sent.value.len())
         + selection.conditions.len()
         + selection.sort.as_ref().map_or(0, |sort| sort.value.len());
-    let table = Table::of(selection);
     let names = ColumnNames::new(&snapshot, lookups, table);
     let columns = resolve_projection(&names, &snapshot, selection);
     let conditions = resolve_conditions(&names, &selection.conditions);
