@@ -146,6 +146,20 @@ async fn a_reply_that_breaks_a_rule_is_the_plugins_failure_contract_17() {
     assert_eq!(refuse(&adapter, "refuse", 503).await.unwrap().status, 503);
 }
 
+#[test]
+fn an_adapter_that_wants_credentials_is_not_loaded_contract_17() {
+    for (declared, wanted) in [("x-evil", "cookie"), ("x-evil", "X-Evil"), ("api_key", "api;key")] {
+        let mut bytes = component("evil-adapter");
+        let found = |window: &[u8]| window == declared.as_bytes();
+        let at = bytes.windows(declared.len()).position(found).unwrap();
+        bytes[at..at + wanted.len()].copy_from_slice(wanted.as_bytes());
+        let rejected = sandbox(Limits::default()).load_adapter(&bytes).err().unwrap();
+        let sentence = rejected.to_string();
+        let field = if declared == "x-evil" { "headers" } else { "key_parameter" };
+        assert!(sentence.contains(field), "{wanted}: {sentence}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_adapter_that_runs_into_a_limit_is_stopped_contract_17() {
     let limits = Limits { cpu_ms_per_call: 1_000, ..Limits::default() };

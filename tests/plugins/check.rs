@@ -44,17 +44,43 @@ fn an_adapter_is_tried_by_its_examples_by_odd_requests_and_by_refusals_contract_
     let fine = report(component("time-series"), Limits::default());
     assert!(fine.passed(), "{:#?}", fine.findings);
     assert!(fine.tries > 20, "{}", fine.tries);
+    let used = |what: &str| fine.budget.iter().find(|budget| budget.what == what).unwrap().used;
+    assert_eq!(["calls", "reads"].map(|of| used(&*format!("{of} of a request"))), [3.0, 1.0]);
+    assert!(used("facts of a request") > 1.0, "{:?}", fine.budget);
 
     // The hostile adapter goes wrong where the path of a request says so.
     let evil = component("evil-adapter");
-    assert!(report(evil.clone(), Limits::default()).passed());
+    let replaced = |from: &str, to: &str, mut bytes: Vec<u8>| {
+        let at = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
+        bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+        bytes
+    };
+    for fine in ["/none", "/rows"] {
+        let report = report(replaced("/none", fine, evil.clone()), Limits::default());
+        assert!(report.passed(), "{fine}: {:?}", report.findings);
+    }
     for attack in ["/body", "/link", "/spin"] {
-        let at = evil.windows(5).position(|window| window == b"/none").unwrap();
-        let mut worse = evil.clone();
-        worse[at..at + 5].copy_from_slice(attack.as_bytes());
+        let worse = replaced("/none", attack, evil.clone());
         let report = report(worse, Limits { cpu_ms_per_call: 500, ..Limits::default() });
         let found = findings(&report);
         assert!(!report.passed() && found[0].0.starts_with("example 1"), "{attack}: {found:?}");
+    }
+
+    // Another status than the one that is named, and a body that is not well-formed.
+    for (from, to, place, sentence) in [
+        ("/search?", "/searcx?", "example 4, /series/searcx?", "its status is 404 where 200"),
+        (
+            "</observations>",
+            "</observationx>",
+            "example 1, /series/obs",
+            "its body is not text/xml",
+        ),
+    ] {
+        let report = report(replaced(from, to, component("time-series")), Limits::default());
+        let found = findings(&report);
+        let is_found =
+            |(at, wrong): &&(&str, &str)| at.starts_with(place) && wrong.contains(sentence);
+        assert!(found.iter().any(|one| is_found(&one)), "{found:#?}");
     }
 }
 

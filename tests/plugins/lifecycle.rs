@@ -171,6 +171,29 @@ async fn a_format_without_a_healthy_release_is_503_with_what_to_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_adapter_without_a_healthy_release_is_503_contract_17() {
+    let app = TestApp::start().await;
+    let _reconciler = start_reconciler(&app, embedded()).await;
+    let scripted = record_release(&app, component("scripted"), ReleaseState::Promoted).await;
+    let is_loaded = || app.registry.current().adapter("scripted").is_some();
+    eventually(is_loaded).await;
+    let path = "/api/scripted/request";
+    assert_eq!(app.get(path).send().await.status, 200);
+    set_state(&app, &scripted, ReleaseState::Quarantined).await;
+    eventually(|| !is_loaded()).await;
+    for method in ["GET", "POST", "PUT"] {
+        let reply = app.ask(method, path).send().await;
+        assert_eq!(reply.outcome(), (503, "adapter_unavailable".to_owned()), "{method}");
+        assert!(reply.text().contains("'scripted' is out of service"), "{}", reply.text());
+    }
+    // Removed, it is an API that nobody knows.
+    remove(&app.store, "scripted", "ann", None).await.unwrap();
+    app.catalog_cache.refresh().await.unwrap();
+    eventually(|| !app.registry.current().is_unavailable_adapter("scripted")).await;
+    assert_eq!(app.get(path).send().await.outcome(), (404, "no_such_adapter".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_release_whose_bytes_do_not_have_its_digest_is_refused_and_the_one_before_serves() {
     let app = TestApp::start().await;
     let _reconciler = start_reconciler(&app, embedded()).await;

@@ -133,6 +133,7 @@ pub struct Parameter {
 /// assert_eq!(Value::Integer(7), Value::Integer(7));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Value {
     /// Of [`Kind::Text`].
     Text(String),

@@ -12,6 +12,7 @@ mod held;
 mod progress;
 pub mod project;
 pub mod reading;
+pub mod sample;
 mod table;
 pub mod transforming;
 

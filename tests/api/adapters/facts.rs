@@ -6,10 +6,10 @@ use yearbook_domain::Plan;
 use yearbook_sandbox::catalogue::{
     BoundingBox, Condition, DatasetQuery, Operator, Pick, Question, Selection, ValueQuery,
 };
-use yearbook_tests::app::{TestApp, harvest, parks};
+use yearbook_tests::app::{TestApp, harvest, parks, wide};
 
 use super::asked;
-use super::rows::selection;
+use super::rows::{selection, used};
 
 async fn service() -> (TestApp, String) {
     let app = TestApp::start().await;
@@ -172,10 +172,7 @@ async fn values_are_free_where_they_are_stored_contract_17() {
 #[tokio::test]
 async fn rows_and_counts_are_those_of_v1_and_charged_once_contract_17() {
     let (app, key) = service().await;
-    let used = async || {
-        let me = app.get("/v1/me").key(&key).send().await.json();
-        me["requests"]["used"].as_u64().unwrap()
-    };
+    let used = async || used(&app, &key).await;
     let one = Condition {
         column: "region".to_owned(),
         operator: Operator::Equal,
@@ -224,4 +221,60 @@ async fn rows_and_counts_are_those_of_v1_and_charged_once_contract_17() {
     for question in [Question::Rows(some.clone()), Question::Count(some)] {
         assert_eq!(app.get(&asked(&[vec![question]])).send().await.status, 401);
     }
+}
+
+#[tokio::test]
+async fn a_request_has_four_reads_contract_17() {
+    let (app, key) = service().await;
+    let before = used(&app, &key).await;
+    let count = || Question::Count(selection("harvest"));
+    let questions = vec![count(), count(), Question::Formats, count(), count(), count()];
+    let facts = told(&app, Some(&key), questions).await;
+    let read: Vec<bool> = facts.iter().map(|fact| fact.get("Count").is_some()).collect();
+    assert_eq!(read, [true, true, false, true, true, false]);
+    let refused = &facts[5]["Refused"];
+    assert_eq!((&refused["status"], &refused["code"]), (&json!(413), &json!("too_many_facts")));
+    let sentence = refused["problems"][0]["sentence"].as_str().unwrap();
+    assert!(sentence.contains("4 reads"), "{sentence}");
+    assert_eq!(used(&app, &key).await, before + 1);
+}
+
+#[tokio::test]
+async fn a_request_has_8_mib_of_facts_contract_17() {
+    let (app, _) = service().await;
+    // A column is told in some hundred bytes.
+    app.publish(&wide(1, 1_500, 1)).await;
+    let large = || Question::Dataset(("wide".to_owned(), None));
+    let one = told(&app, None, vec![large()]).await;
+    let bytes = serde_json::to_vec(&one[0]).unwrap().len();
+    let fits = (8 << 20) / bytes;
+    assert!(fits < 63, "{bytes} bytes");
+    let mut questions = vec![large(); fits + 1];
+    questions.push(Question::Formats);
+    let facts = told(&app, None, questions).await;
+    assert!(facts[..fits].iter().all(|fact| *fact == one[0]));
+    let refused = &facts[fits]["Refused"];
+    assert_eq!((&refused["status"], &refused["code"]), (&json!(413), &json!("too_many_facts")));
+    let sentence = refused["problems"][0]["sentence"].as_str().unwrap();
+    assert!(sentence.contains("8388608 bytes"), "{sentence}");
+    assert!(facts[fits + 1].get("Formats").is_some(), "what is small still fits");
+}
+
+#[tokio::test]
+async fn a_document_of_rows_that_a_client_has_costs_what_it_cost_contract_17() {
+    let (app, key) = service().await;
+    let path = asked(&[vec![Question::Count(selection("harvest"))]]);
+    let first = app.get(&path).key(&key).send().await;
+    assert_eq!(first.header("cache-control"), "private, no-cache");
+    let before = used(&app, &key).await;
+    let again = app.get(&path).key(&key).header("if-none-match", &first.header("etag"));
+    let again = again.send().await;
+    assert_eq!((again.status.as_u16(), again.body.len()), (304, 0));
+    assert_eq!(used(&app, &key).await, before + 1, "everything was read for it");
+    // A document of the catalogue costs nothing either way.
+    let path = asked(&[vec![Question::Formats]]);
+    let first = app.get(&path).key(&key).send().await;
+    let again = app.get(&path).key(&key).header("if-none-match", &first.header("etag"));
+    assert_eq!(again.send().await.status, 304);
+    assert_eq!(used(&app, &key).await, before + 1);
 }

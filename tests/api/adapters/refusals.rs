@@ -94,3 +94,17 @@ async fn a_refusal_that_its_adapter_cannot_write_has_the_body_of_v1_contract_17(
     let fits = app.ask("POST", "/api/scripted/request").json_body(&json!(["x".repeat(1 << 15)]));
     assert_eq!(fits.send().await.status, 200);
 }
+
+#[tokio::test]
+async fn a_post_that_its_adapter_does_not_take_is_405_in_its_own_form_contract_17() {
+    let app = TestApp::start().await;
+    app.load("time-series");
+    for method in ["POST", "PUT", "DELETE"] {
+        let reply = app.ask(method, "/api/time-series/series").json_body(&json!({})).send().await;
+        assert_eq!(reply.outcome(), (405, "method_not_allowed".to_owned()), "{method}");
+        assert_eq!(reply.header("allow"), "GET, HEAD, OPTIONS");
+        let is_own = reply.header("content-type").contains("xml");
+        assert_eq!(is_own, method == "POST", "{}", reply.text());
+    }
+    assert!(app.get("/api/time-series/series").send().await.text().contains("series_id"));
+}

@@ -50,9 +50,9 @@ pub enum PluginCommand {
     },
     /// Write a project of your own: it builds, tests and passes its check as it is
     New {
-        /// An output format, files for a data tool, an input format, or a calculation
+        /// An output format, files for a data tool, an input format, a calculation or an API
         kind: TemplateKind,
-        /// Format, tool or calculation, crate and folder
+        /// Format, tool, calculation or API, crate and folder
         #[arg(value_parser = check_name)]
         name: String,
     },
@@ -163,6 +163,8 @@ pub enum PluginCommand {
 /// Kinds of plugins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum TemplateKind {
+    /// Another API: its requests in, documents and rows out
+    Adapter,
     /// An output format: rows in, bytes out
     Encoder,
     /// An integration: descriptions of datasets in, files for a data tool out

@@ -74,6 +74,12 @@ fn the_guide_leads_from_nothing_to_a_live_transform_contract_16() {
     follow("write-a-transform.md", "scale");
 }
 
+/// Compiles a plugin twice. Needs the built-in plugins.
+#[test]
+fn the_guide_leads_from_nothing_to_a_live_adapter_contract_17() {
+    follow("write-an-adapter.md", "pages");
+}
+
 /// Follows a page of `docs`, whose first command makes the folder `project`.
 fn follow(page: &str, project: &str) {
     let yearbook = Yearbook::new();

@@ -38,6 +38,9 @@ pub(super) fn advice_on(kind: PluginKind, error: &GuestError) -> &'static str {
         (GuestError::Output { .. }, PluginKind::Reader) => {
             "return one array a column of the type that `columns` names, each as long as the batch"
         }
+        (GuestError::Output { .. }, PluginKind::Adapter) => {
+            "keep the rule, which stands beside the field in `wit/1.2.0/adapter.wit`"
+        }
         (GuestError::Output { .. }, PluginKind::Transform) => {
             "return what `plan` and `output` promise; the rules stand in `wit`"
         }

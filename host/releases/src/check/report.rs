@@ -83,6 +83,8 @@ pub(super) struct ReportBuilder {
     limits: Limits,
     usage: ResourceUsage,
     amplification: f64,
+    /// Most calls, questions, reads and bytes of facts of a request; of adapters alone.
+    requests: Option<[usize; 4]>,
     compiled: (Duration, Duration),
     loaded_again: Duration,
     dumps: Vec<FailureDump>,
@@ -111,6 +113,7 @@ impl ReportBuilder {
             limits: *limits,
             usage: ResourceUsage::default(),
             amplification: 0.0,
+            requests: None,
             compiled: (zero, zero),
             loaded_again: zero,
             dumps: Vec::new(),
@@ -173,6 +176,23 @@ impl ReportBuilder {
     pub(super) fn record_usage(&mut self, usage: ResourceUsage) {
         self.report.tries += 1;
         self.usage = self.usage.and(usage);
+    }
+
+    /// Counts what an adapter asked for a request.
+    pub(super) fn record_rounds(&mut self, calls: usize, questions: usize, reads: usize) {
+        self.record_request([calls, questions, reads, 0]);
+    }
+
+    /// Counts what an adapter was told for a request.
+    pub(super) fn record_facts(&mut self, bytes: usize) {
+        self.record_request([0, 0, 0, bytes]);
+    }
+
+    fn record_request(&mut self, used: [usize; 4]) {
+        let most = self.requests.get_or_insert_default();
+        for (most, used) in most.iter_mut().zip(used) {
+            *most = used.max(*most);
+        }
     }
 
     /// Takes the ratio of a large response; small ones may exceed the limit, since any call may
@@ -254,6 +274,14 @@ impl ReportBuilder {
                 "",
                 Some("sandbox.amplification"),
             ));
+        }
+        if let Some([calls, questions, reads, facts]) = self.requests {
+            budget.extend([
+                line("calls of a request", to_f64(calls), 4.0, "", None),
+                line("questions of a request", to_f64(questions), 64.0, "", None),
+                line("reads of a request", to_f64(reads), 4.0, "", None),
+                line("facts of a request", to_f64(facts) / 1e3, 8388.61, "kB", None),
+            ]);
         }
         self.report.budget = budget;
         (self.report, self.dumps)

@@ -39,15 +39,23 @@ pub(super) fn run(context: &CommandContext, kind: TemplateKind, name: &str) -> a
 /// Path and content of each file.
 fn project(kind: TemplateKind, name: &str) -> anyhow::Result<BTreeMap<String, String>> {
     let source = match kind {
+        TemplateKind::Adapter => include_str!("../../../template/adapter/lib.rs"),
         TemplateKind::Encoder => include_str!("../../../template/encoder/lib.rs"),
         TemplateKind::Generator => include_str!("../../../template/generator/lib.rs"),
         TemplateKind::Reader => include_str!("../../../template/reader/lib.rs"),
         TemplateKind::Transform => include_str!("../../../template/transform/lib.rs"),
     };
-    let fill =
-        |text: &str| text.replace("{{name}}", name).replace("{{module}}", &module_name(name));
+    let fill = |text: &str| {
+        let address = name.replace('_', "-");
+        let text = text.replace("{{name}}", name).replace("{{module}}", &module_name(name));
+        text.replace("{{address}}", &address)
+    };
+    let mut manifest = fill(include_str!("../../../template/common/manifest.toml"));
+    if kind == TemplateKind::Adapter {
+        manifest = manifest.replace("\nyearbook-sdk =", "\nserde_json = \"1\"\nyearbook-sdk =");
+    }
     let mut files = BTreeMap::from([
-        ("Cargo.toml".to_owned(), fill(include_str!("../../../template/common/manifest.toml"))),
+        ("Cargo.toml".to_owned(), manifest),
         (
             ".cargo/config.toml".to_owned(),
             include_str!("../../../template/common/config.toml").to_owned(),
@@ -119,10 +127,7 @@ mod tests {
         for kind in TemplateKind::value_variants() {
             let files = project(*kind, "my-plugin").unwrap();
             for path in ["Cargo.toml", "README.md", "src/lib.rs"] {
-                assert!(
-                    !files[path].contains("{{name}}") && files[path].contains("my-plugin"),
-                    "{path}"
-                );
+                assert!(!files[path].contains("{{") && files[path].contains("my-plugin"), "{path}");
             }
             assert!(files["README.md"].contains("release/my_plugin.wasm"));
         }
