@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "programs that tests start have an environment")]
 
+#[path = "command_line/author.rs"]
+mod author;
 #[path = "command_line/binary.rs"]
 mod binary;
 #[path = "command_line/crash.rs"]

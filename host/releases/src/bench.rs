@@ -88,7 +88,8 @@ pub fn bench(
         for table in tables::all(&|table| encoders_decline(peers, table))? {
             let taken = takers(peers, &table, &mut declined)?;
             if !taken.is_empty() {
-                let idle = Contestant { peer: idle, options: Vec::new() };
+                let failed = |error| BenchError::failed(idle, &table, error);
+                let idle = idle.suited(&table).map_err(failed)?;
                 figures.extend(measure(&taken, &idle, &table, runs.max(1))?);
             }
         }

@@ -10,12 +10,14 @@ mod input_size;
 pub(crate) mod linker;
 pub(crate) mod parameters;
 
+use std::sync::Arc;
+
 use wasmtime::Engine;
 
 use crate::admission::Admission;
 use crate::engine::guest_clock::GuestClock;
 use crate::limits::Limits;
-use crate::observe::DumpTarget;
+use crate::observe::{DumpTarget, GuestSamples};
 
 pub(crate) use self::arrays::check_arrays;
 pub(crate) use self::calls::GuestReport;
@@ -31,6 +33,8 @@ pub(crate) struct GuestHost {
     pub(crate) limits: Limits,
     /// Set where guests consume fuel, so that their instructions are counted.
     pub(crate) counts_instructions: bool,
+    /// Set where stacks of guests are sampled.
+    pub(crate) samples: Option<Arc<GuestSamples>>,
     pub(crate) admission: Admission,
     /// Destination of failure dumps.
     pub(crate) dump_target: DumpTarget,

@@ -80,8 +80,8 @@ pub use guest_error::{CalledPlugin, GuestError};
 pub use limits::Limits;
 pub use observe::{
     DUMP_VERSION, DumpMetadata, DumpSink, FIRST_BYTES_BUCKETS_US, FailingComponent, FailureDump,
-    FailureReason, GuestFunction, GuestLogLine, InstanceProgress, LoadMetrics, PluginMetrics,
-    PluginMetricsSnapshot, ReleaseName, ResourceUsage, ResponseOutcome,
+    FailureReason, GuestFunction, GuestLogLine, GuestSample, GuestSamples, InstanceProgress,
+    LoadMetrics, PluginMetrics, PluginMetricsSnapshot, ReleaseName, ResourceUsage, ResponseOutcome,
 };
 pub use options::{OptionValue, PluginParameter, PluginParameters};
 pub use plugin_head::PluginHead;

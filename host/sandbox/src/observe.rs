@@ -4,6 +4,7 @@
 mod dump_sink;
 mod failure_dump;
 mod guest_function;
+mod guest_samples;
 mod outcome;
 mod plugin_metrics;
 mod reading_record;
@@ -15,6 +16,7 @@ pub use self::failure_dump::{
     DUMP_VERSION, DumpMetadata, FailingComponent, FailureDump, GuestLogLine, InstanceProgress,
 };
 pub use self::guest_function::GuestFunction;
+pub use self::guest_samples::{GuestSample, GuestSamples};
 pub use self::outcome::{FailureReason, ResponseOutcome};
 pub(crate) use self::plugin_metrics::{CallMetrics, MetricsRegistry, ResponseMetrics};
 pub use self::plugin_metrics::{

@@ -19,7 +19,7 @@ use crate::engine::component_cache::ComponentCache;
 use crate::error::SandboxFailure;
 use crate::guest::GuestHost;
 use crate::limits::{Limits, STACK_BYTES};
-use crate::observe::{DumpSink, DumpTarget, MetricsRegistry, PluginMetricsSnapshot};
+use crate::observe::{DumpSink, DumpTarget, GuestSamples, MetricsRegistry, PluginMetricsSnapshot};
 
 pub use plugin::Plugin;
 pub use registry::{PluginRegistry, PluginSet};
@@ -38,6 +38,8 @@ pub struct SandboxConfig {
     pub compiler: Compiler,
     /// Sink of failure dumps; none: only trials return them.
     pub dump_sink: Option<Arc<dyn DumpSink>>,
+    /// Keeper of guests' call stacks; none: no stack is taken.
+    pub samples: Option<Arc<GuestSamples>>,
 }
 
 /// One engine with its limits. Plugins of a sandbox share its instances and its workers.
@@ -63,7 +65,8 @@ impl Sandbox {
         };
         let cache = config.cache.as_ref().map(open).transpose()?;
         let dump_target = config.dump_sink.clone().map_or(DumpTarget::Disabled, DumpTarget::Sink);
-        Self::build(config.limits, workers, cache, config.compiler.clone(), dump_target, false)
+        let (compiler, samples) = (config.compiler.clone(), config.samples.clone());
+        Self::build(config.limits, workers, cache, compiler, dump_target, samples, false)
     }
 
     /// A sandbox that counts the instructions of guests
@@ -76,7 +79,7 @@ impl Sandbox {
         limits: Limits,
         workers: Arc<Workers>,
     ) -> Result<Arc<Self>, SandboxFailure> {
-        Self::build(limits, workers, None, Compiler::InProcess, DumpTarget::Disabled, true)
+        Self::build(limits, workers, None, Compiler::InProcess, DumpTarget::Disabled, None, true)
     }
 
     fn build(
@@ -85,6 +88,7 @@ impl Sandbox {
         cache: Option<ComponentCache>,
         compiler: Compiler,
         dump_target: DumpTarget,
+        samples: Option<Arc<GuestSamples>>,
         counts_instructions: bool,
     ) -> Result<Arc<Self>, SandboxFailure> {
         if !STACK_BYTES.contains(&limits.stack_bytes) {
@@ -98,6 +102,7 @@ impl Sandbox {
             counts_instructions,
             admission: Admission::new(limits, workers),
             dump_target,
+            samples,
         };
         Ok(Arc::new(Self {
             host: Arc::new(host),

@@ -56,6 +56,25 @@ pub enum PluginCommand {
         #[arg(value_parser = check_name)]
         name: String,
     },
+    /// Build a plugin at every change, serve it on a server of its own, and show what became of an
+    /// answer
+    ///
+    /// Serves a small table, or packages of your own, on a free port until Ctrl-C; nothing of it
+    /// stays. Each build replaces the plugin that serves; one that fails leaves it. Prints lines
+    /// of the answer that changed, its status, bytes, time, processor time and memory, and then
+    /// what `plugin check` finds.
+    Dev {
+        /// Folder of the plugin's crate
+        #[arg(value_name = "FOLDER", default_value = ".")]
+        folder: PathBuf,
+        /// Path and query to ask for [default: rows in the format or through the calculation,
+        /// files for the tool, or the first example of the API]
+        #[arg(long, value_name = "PATH")]
+        request: Option<String>,
+        /// Package to publish in place of the table `sample`; as often as you like
+        #[arg(long, value_name = "PACKAGE")]
+        data: Vec<PathBuf>,
+    },
     /// Check a plugin, store it and make its release known to every running host
     ///
     /// Where nothing of its name serves yet, and for a generator, the release serves within 2
@@ -102,6 +121,21 @@ pub enum PluginCommand {
         #[arg(value_name = "FILE.wasm|oci://…")]
         plugin: PluginSource,
         /// Counted runs of each, after one that is not counted
+        #[arg(long, value_name = "NUMBER", default_value_t = 9, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+        runs: u16,
+    },
+    /// Show in which functions a format or a transform spends its time, over the rows of `bench`
+    ///
+    /// Writes a profile that the profiler of a browser opens. Functions need names: build with
+    /// `cargo wasm --config 'profile.release.strip="debuginfo"'`.
+    Profile {
+        /// The plugin: a file, or oci://HOST[:PORT]/REPOSITORY:TAG in a registry
+        #[arg(value_name = "FILE.wasm|oci://…")]
+        plugin: PluginSource,
+        /// File of the profile [default: NAME.cpuprofile beside the plugin]
+        #[arg(long, value_name = "FILE")]
+        to: Option<PathBuf>,
+        /// Runs over all rows
         #[arg(long, value_name = "NUMBER", default_value_t = 9, value_parser = clap::value_parser!(u16).range(1..=1_000))]
         runs: u16,
     },

@@ -3,11 +3,13 @@
 
 mod bench;
 mod check;
+mod dev;
 mod inspect;
 mod install;
 mod list;
 mod new;
 mod outdated;
+mod profile;
 mod push;
 mod release_actions;
 mod replay;
@@ -28,6 +30,9 @@ pub(super) async fn run(context: &CommandContext, command: PluginCommand) -> any
         PluginCommand::Replay { dump, component } => {
             replay::run(context, &dump, component.as_ref()).await
         }
+        PluginCommand::Dev { folder, request, data } => {
+            Box::pin(dev::run(context, folder, request.as_deref(), &data)).await
+        }
         PluginCommand::New { kind, name } => new::run(context, kind, &name),
         PluginCommand::Inspect { plugin, signature, write_component } => {
             inspect::run(context, &plugin, signature.as_deref(), write_component.as_deref()).await
@@ -40,6 +45,9 @@ pub(super) async fn run(context: &CommandContext, command: PluginCommand) -> any
         }
         PluginCommand::Bench { plugin, runs } => {
             bench::run(context, &plugin, usize::from(runs)).await
+        }
+        PluginCommand::Profile { plugin, to, runs } => {
+            profile::run(context, &plugin, to, usize::from(runs)).await
         }
         PluginCommand::Outdated => outdated::run(context).await,
         PluginCommand::List { history: false } => list::run(context).await,

@@ -17,8 +17,8 @@ use crate::readers::Readers;
 
 /// Outcome of one package.
 #[derive(Clone, Debug, Serialize)]
-struct PublishSummary {
-    dataset: String,
+pub(super) struct PublishSummary {
+    pub(super) dataset: String,
     namespace: String,
     snapshot_id: SnapshotId,
     rows: u64,
@@ -62,7 +62,8 @@ pub(super) fn new_publisher(
     Ok(publisher.with_readers(readers).with_memory(memory))
 }
 
-async fn publish_package(
+/// Publishes one package.
+pub(super) async fn publish_package(
     context: &CommandContext,
     publisher: &Publisher,
     path: &Path,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow};
 use serde_json::json;
 use tokio::net::{TcpListener, TcpSocket};
-use yearbook_catalog::{CatalogCache, KeyVerifier, Quota};
+use yearbook_catalog::{Catalog, CatalogCache, KeyUses, KeyVerifier, Quota};
 use yearbook_scan::Reader;
 use yearbook_server::{AppState, ServerSettings, ServiceSettings, Services};
 
@@ -18,12 +18,14 @@ use super::signup;
 use crate::builtin;
 use crate::context::CommandContext;
 use crate::descriptors;
-use crate::plugin_runtime;
+use crate::plugin_runtime::{self, PluginRuntime};
 use crate::settings::LogFormat;
+
+pub(super) use signals::stop_signal;
 
 pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     // Registered first: a signal that comes while plugins are compiled must not be lost.
-    let stop = signals::stop_signal()?;
+    let stop = stop_signal()?;
     // A port that is taken is reported before a second of compiling.
     let settings = bounded_by_descriptors(context);
     let (listener, address) = listen(settings.listen, "--listen").await?;
@@ -33,14 +35,52 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         None => None,
     };
 
+    let RunningServer { state, plugins, store, meter, uses } =
+        start(context, settings, address).await?;
+
+    announce(context, address, admin.as_ref().map(|(_, address)| *address))?;
+    // Longer than the public listener, so that metrics can be read while it stops.
+    let admin_server = admin
+        .map(|(listener, _)| tokio::spawn(yearbook_server::serve_admin(listener, state.clone())));
+    yearbook_server::serve_public(listener, state, stop).await.context("the server stopped")?;
+    if let Some(admin_server) = admin_server {
+        admin_server.abort();
+    }
+    // Releases are followed until the last response has ended.
+    drop(plugins);
+    meter.shutdown().await.context("the requests of the last second could not be counted")?;
+    if let Err(failure) = uses.flush().await {
+        tracing::warn!(%failure, "the last use of some keys is not known");
+    }
+    store.close().await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Server that is put together, with what it holds while it serves.
+pub(super) struct RunningServer {
+    pub(super) state: AppState,
+    pub(super) plugins: PluginRuntime,
+    store: Arc<Catalog>,
+    meter: Arc<Quota>,
+    uses: Arc<KeyUses>,
+}
+
+/// Puts a server together that will listen at `address`.
+pub(super) async fn start(
+    context: &CommandContext,
+    settings: ServerSettings,
+    address: SocketAddr,
+) -> anyhow::Result<RunningServer> {
     let store = context.serving_catalog().await?;
     let files = context.files()?;
     let workers = context.workers();
-    let kept = plugin_runtime::start_runtime(context, &store, &files, Arc::clone(&workers)).await?;
+    let plugins =
+        plugin_runtime::start_runtime(context, &store, &files, Arc::clone(&workers)).await?;
     let live = CatalogCache::start(Arc::clone(&store), CatalogCache::POLL_INTERVAL)
         .await
         .context("the catalog cannot be read")?;
-    kept.follow(&live).await;
+    plugins.follow(&live).await;
     let meter = Quota::new(Arc::clone(&store));
     let signup = signup::start(context, &store, address).await?;
     let keys = KeyVerifier::new(
@@ -59,9 +99,9 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
             .with_selection_budget(context.settings.values.limits.selection_bytes)
             .with_column_cache(context.settings.values.server.column_cache_bytes),
         storage: files,
-        plugins: Arc::clone(&kept.registry),
-        sandbox: Arc::clone(&kept.sandbox),
-        releases: kept.guard.clone(),
+        plugins: Arc::clone(&plugins.registry),
+        sandbox: Arc::clone(&plugins.sandbox),
+        releases: plugins.guard.clone(),
         workers,
         required_formats: builtin::FORMATS.map(str::to_owned).to_vec(),
         signup,
@@ -69,24 +109,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     })
     .await
     .context("the server cannot start")?;
-
-    announce(context, address, admin.as_ref().map(|(_, address)| *address))?;
-    // Longer than the public listener, so that metrics can be read while it stops.
-    let admin_server = admin
-        .map(|(listener, _)| tokio::spawn(yearbook_server::serve_admin(listener, state.clone())));
-    yearbook_server::serve_public(listener, state, stop).await.context("the server stopped")?;
-    if let Some(admin_server) = admin_server {
-        admin_server.abort();
-    }
-    // Releases are followed until the last response has ended.
-    drop(kept);
-    meter.shutdown().await.context("the requests of the last second could not be counted")?;
-    if let Err(failure) = uses.flush().await {
-        tracing::warn!(%failure, "the last use of some keys is not known");
-    }
-    store.close().await;
-    tracing::info!("stopped");
-    Ok(())
+    Ok(RunningServer { state, plugins, store, meter, uses })
 }
 
 /// Settings of the server with the connections that its descriptors leave, once it has as many of
@@ -144,7 +167,10 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// Listens at `address`, which `flag` sets, and says where that is.
-async fn listen(address: SocketAddr, flag: &str) -> anyhow::Result<(TcpListener, SocketAddr)> {
+pub(super) async fn listen(
+    address: SocketAddr,
+    flag: &str,
+) -> anyhow::Result<(TcpListener, SocketAddr)> {
     let listener = bind(address).map_err(|error| {
         let advice = bind_advice(error.kind());
         anyhow!("{advice} with {flag} ({error})").context(format!("cannot listen on {address}"))

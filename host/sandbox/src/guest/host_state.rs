@@ -102,7 +102,15 @@ impl HostState {
         store.limiter(|state| state);
         store.set_hostcall_fuel(limits.output_bytes_per_call);
         store.set_max_component_handles(HANDLES);
-        store.epoch_deadline_callback(|mut context| context.data_mut().check_deadline());
+        match host.samples.clone() {
+            None => {
+                store.epoch_deadline_callback(|mut context| context.data_mut().check_deadline());
+            }
+            Some(samples) => store.epoch_deadline_callback(move |mut context| {
+                samples.record(&context);
+                context.data_mut().check_deadline()
+            }),
+        }
         store
     }
 

@@ -57,7 +57,7 @@ impl PluginSet {
     }
 
     /// Puts a plugin in the place of its name, and returns whether another one had that.
-    fn insert(&mut self, plugin: &Plugin) -> bool {
+    pub fn insert(&mut self, plugin: &Plugin) -> bool {
         match plugin {
             Plugin::Adapter(adapter) => {
                 self.adapters.insert(adapter.name().to_owned(), Arc::clone(adapter)).is_some()

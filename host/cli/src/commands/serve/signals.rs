@@ -14,7 +14,8 @@ const IGNORED: [(SignalKind, &str); 3] = [
 
 /// Ignores the signals that are not for this server, and resolves at the first SIGINT or SIGTERM. A
 /// second one ends the process at once.
-pub(super) fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
+pub(in crate::commands) fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static>
+{
     for (kind, name) in IGNORED {
         let ignored = signal(kind).with_context(|| format!("cannot watch for {name}"))?;
         tokio::spawn(tell_once(ignored, name));
