@@ -2,4 +2,5 @@
 
 mod adapters;
 mod generators;
+mod replays;
 mod sandbox;

@@ -12,11 +12,15 @@ mod held;
 mod progress;
 pub mod project;
 pub mod reading;
+#[cfg(feature = "replay")]
+mod replay;
 pub mod sample;
 mod table;
 pub mod transforming;
 
 pub use encoding::{Encoded, encode, encode_apart, encode_parts, encode_round_robin, respond};
+#[cfg(feature = "replay")]
+pub use replay::{AdapterResult, Replay, replay};
 pub use table::Table;
 
 use encoding::Instance;

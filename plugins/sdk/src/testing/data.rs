@@ -11,7 +11,7 @@ type Cells = Vec<Option<Vec<u8>>>;
 pub(super) enum Data {
     Null(usize),
     Boolean(Vec<Option<bool>>),
-    Fixed { format: &'static str, width: usize, cells: Cells },
+    Fixed { format: String, width: usize, cells: Cells },
     Variable { format: &'static str, cells: Cells },
     Dictionary { keys: Vec<Option<i32>>, values: Cells },
     List(Vec<Option<Vec<i64>>>),
@@ -62,9 +62,8 @@ impl Data {
         match self {
             Self::Null(_) => field(name, "n", false, 0),
             Self::Boolean(_) => field(name, "b", false, 0),
-            Self::Fixed { format, .. } | Self::Variable { format, .. } => {
-                field(name, format, false, 0)
-            }
+            Self::Fixed { format, .. } => field(name, format, false, 0),
+            Self::Variable { format, .. } => field(name, format, false, 0),
             Self::Dictionary { .. } if dictionaries => {
                 field(name, "i", true, 0);
                 field("", "u", false, 0);

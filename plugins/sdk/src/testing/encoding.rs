@@ -198,7 +198,7 @@ pub fn encode_round_robin<E: Encoder>(
 
 /// An encoder with what it needs to see batches, as its views say.
 pub(super) struct Instance<E> {
-    encoder: E,
+    pub(super) encoder: E,
     decoder: Decoder,
     /// As the batches cross.
     schema: Schema,

@@ -124,7 +124,7 @@ impl Table {
     pub fn fixed(
         self,
         name: &str,
-        format: &'static str,
+        format: &str,
         width: usize,
         cells: Vec<Option<Vec<u8>>>,
     ) -> Self {
@@ -132,7 +132,7 @@ impl Table {
             cells.iter().flatten().all(|cell| cell.len() == width),
             "a value of `{name}` is not {width} bytes long"
         );
-        self.with(name, Data::Fixed { format, width, cells })
+        self.with(name, Data::Fixed { format: format.to_owned(), width, cells })
     }
 
     /// Adds a column of variable length: `u`, `U` (then the bytes must be UTF-8), `z` or `Z`.
@@ -310,7 +310,7 @@ impl Table {
         self.rows
     }
 
-    fn with(mut self, name: &str, data: Data) -> Self {
+    pub(super) fn with(mut self, name: &str, data: Data) -> Self {
         let rows = data.rows();
         assert!(
             self.columns.is_empty() || self.rows == rows,

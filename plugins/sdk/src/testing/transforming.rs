@@ -138,6 +138,16 @@ pub fn transform_from<T: Transform>(
     Call { start: Some(start), ..Call::new(table, &chosen::<T>(options)) }.run::<T>()
 }
 
+/// Transforms a table of which these distinct values are known, column by column.
+#[cfg(feature = "replay")]
+pub(super) fn transform_known<T: Transform>(
+    table: &Table,
+    options: &Options,
+    known: &[Option<Vec<String>>],
+) -> Result<TransformedTable, TransformError> {
+    Call { known, ..Call::new(table, options) }.run::<T>()
+}
+
 /// The declared parameters, with the chosen values where there are any.
 fn chosen<T: Transform>(options: &[(&str, Value)]) -> Options {
     super::complete(&T::describe().parameters, options)

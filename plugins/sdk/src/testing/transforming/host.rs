@@ -30,6 +30,8 @@ pub(super) struct Call<'a> {
     pub(super) batch_rows: Vec<usize>,
     /// Instances that take turns.
     pub(super) instances: usize,
+    /// Distinct values of columns, where more are known than the table has.
+    pub(super) known: &'a [Option<Vec<String>>],
 }
 
 /// Facts that are known when rows are read.
@@ -57,7 +59,7 @@ impl<'a> Call<'a> {
     pub(super) fn new(table: &'a Table, options: &Options) -> Self {
         let batch_rows = table.batches().next().map_or(1, |rows| rows.len());
         let options = options.clone();
-        Self { table, options, start: None, batch_rows: vec![batch_rows], instances: 1 }
+        Self { table, options, start: None, batch_rows: vec![batch_rows], instances: 1, known: &[] }
     }
 
     /// The response.
@@ -72,7 +74,7 @@ impl<'a> Call<'a> {
         let needs = T::plan(&schema, &self.options)?;
         assert_eq!(T::plan(&schema, &self.options).as_ref(), Ok(&needs), "it plans otherwise");
         check_needs(&schema, &needs);
-        let codes = codes(&schema, &cells, &needs)?;
+        let codes = codes(&schema, &cells, &needs, self.known)?;
         let open = |_| TransformDriver::<T>::open(&schema, &codes, &self.options);
         let mut instances = (0..self.instances).map(open).collect::<Result<Vec<_>, _>>()?;
         let output = instances[0].output().clone();
@@ -348,7 +350,13 @@ fn made_type(field: &Field, form: Form) -> MadeType {
 }
 
 /// Distinct values of the columns that are coded, ascending.
-fn codes(schema: &Schema, cells: &[Vec<Cell>], needs: &Needs) -> Result<Codes, TransformError> {
+fn codes(
+    schema: &Schema,
+    cells: &[Vec<Cell>],
+    needs: &Needs,
+    known: &[Option<Vec<String>>],
+) -> Result<Codes, TransformError> {
+    let code = |value: String| Code { value, label: None };
     let mut codes = vec![None; cells.len()];
     for need in needs.columns.iter().filter(|need| need.form == Form::Coded) {
         let field = &schema.fields[need.column];
@@ -358,12 +366,16 @@ fn codes(schema: &Schema, cells: &[Vec<Cell>], needs: &Needs) -> Result<Codes, T
                 field.name
             )));
         }
+        if let Some(Some(known)) = known.get(need.column) {
+            codes[need.column] = Some(known.iter().cloned().map(code).collect());
+            continue;
+        }
         let mut values: Vec<&Cell> =
             cells[need.column].iter().filter(|cell| **cell != Cell::Null).collect();
         values.sort_by(|a, b| a.compare(b));
         values.dedup();
         let values = values.into_iter().filter_map(Cell::print);
-        codes[need.column] = Some(values.map(|value| Code { value, label: None }).collect());
+        codes[need.column] = Some(values.map(code).collect());
     }
     Ok(Codes(codes))
 }
