@@ -45,7 +45,7 @@ fn an_adapter_is_tried_by_its_examples_by_odd_requests_and_by_refusals_contract_
     assert!(fine.passed(), "{:#?}", fine.findings);
     assert!(fine.tries > 20, "{}", fine.tries);
     let used = |what: &str| fine.budget.iter().find(|budget| budget.what == what).unwrap().used;
-    assert_eq!(["calls", "reads"].map(|of| used(&*format!("{of} of a request"))), [3.0, 1.0]);
+    assert_eq!(["calls", "reads"].map(|of| used(&format!("{of} of a request"))), [3.0, 1.0]);
     assert!(used("facts of a request") > 1.0, "{:?}", fine.budget);
 
     // The hostile adapter goes wrong where the path of a request says so.

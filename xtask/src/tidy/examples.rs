@@ -6,14 +6,16 @@ use super::{SourceTree, numbered, product_code};
 /// Folder of the sources that are documented so.
 const SDK: &str = "plugins/sdk/src/";
 
-/// Files of what macros expand to, which nobody calls by hand and documentation hides.
-const HIDDEN: [&str; 6] = [
+/// Files of what macros expand to and the host's check calls, which no author calls and
+/// documentation hides.
+const HIDDEN: [&str; 7] = [
     "guest.rs",
     "guest/adapter.rs",
     "guest/generator.rs",
     "guest/reader.rs",
     "guest/transform.rs",
     "raw.rs",
+    "testing/adapting/trial.rs",
 ];
 
 /// Words that make an item public, with what they are followed by.

@@ -14,10 +14,6 @@ const QUESTIONS: usize = 64;
 const READS: usize = 4;
 
 /// An adapter whose calls somebody makes. What fails is that one's to note, and `None`.
-///
-/// ```
-/// use yearbook_sdk::testing::adapting::AdapterTrial;
-/// ```
 pub trait AdapterTrial {
     /// Name of the adapter.
     fn name(&self) -> String;
@@ -57,10 +53,6 @@ pub trait AdapterTrial {
 }
 
 /// Tries everything.
-///
-/// ```
-/// use yearbook_sdk::testing::adapting::try_adapter;
-/// ```
 pub fn try_adapter(trial: &mut impl AdapterTrial, examples: &[Example], posts: bool) {
     for (at, Example { request, status }) in examples.iter().enumerate() {
         trial.begin(&format!("example {}, {}", at + 1, shown(request)));
