@@ -29,6 +29,7 @@ mod selections;
 mod swaps;
 mod tables;
 mod targets;
+mod transforms;
 
 use growth::PUBLISH_MEMORY_BYTES;
 use peers::{PeerServers, YEARBOOK};
@@ -49,6 +50,8 @@ pub(crate) enum BenchPart {
     Growth,
     /// A million rows published as CSV and as SDMX-CSV
     Inputs,
+    /// An idle transform beside none, and the built-in ones beside pandas and DuckDB
+    Transforms,
 }
 
 /// Arguments of `cargo xtask bench`.
@@ -148,12 +151,13 @@ pub(crate) fn run(repository: &Repository, args: &BenchArgs) -> Result<()> {
     if args.includes(BenchPart::Plugins) {
         run_cargo_bench(&bench, "plugins", &mut figures)?;
     }
-    let of_binary: [(BenchPart, MeasureBinary); 5] = [
+    let of_binary: [(BenchPart, MeasureBinary); 6] = [
         (BenchPart::Plugins, swaps::measure),
         (BenchPart::Http, measure_http),
         (BenchPart::Selections, measure_selections),
         (BenchPart::Growth, growth::measure),
         (BenchPart::Inputs, inputs::measure),
+        (BenchPart::Transforms, transforms::measure),
     ];
     if args.part != Some(BenchPart::Encode) {
         let binary =
