@@ -48,6 +48,7 @@ pub struct Replay {
 /// assert!(matches!(made, AdapterResult::Reply(_)));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one a test")]
 pub enum AdapterResult {
     /// Of `answer`.
     Reply(Reply),
@@ -86,7 +87,7 @@ struct AdapterInput {
 #[derive(Deserialize)]
 enum AdapterCall {
     Answer(Vec<Fact>),
-    Frame(Vec<Fact>, Known),
+    Frame(Vec<Fact>, Box<Known>),
     Refuse(Refusal),
 }
 
