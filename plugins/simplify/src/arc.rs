@@ -37,8 +37,8 @@ pub(crate) fn ring<'a>(
     Some(turned).filter(|ring| ring.len() > 3)
 }
 
-/// Vertices that stay of an arc, its ends included. Of one that ends where it begins three vertices stay,
-/// so that no island becomes a line.
+/// Vertices that stay of an arc, its ends included. Of one that ends where it begins three stay, so
+/// that no island becomes a line.
 fn simplified<'a>(arc: &[Vertex<'a>], tolerance: f64) -> Vec<Vertex<'a>> {
     let last = arc.len() - 1;
     let mut stays = vec![false; arc.len()];

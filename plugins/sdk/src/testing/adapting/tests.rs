@@ -1,3 +1,6 @@
+//! Adapters that go wrong, tried natively.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use super::*;
 use crate::adapter::{AdapterDescription, Example, Host, Rows, Selection, Step, Wrapping};
 

@@ -1,3 +1,6 @@
+//! Answers of the sample catalogue.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use super::*;
 use crate::Value;
 use crate::adapter::{Operator, Pick, Version};
