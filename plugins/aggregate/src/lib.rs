@@ -1,12 +1,11 @@
 //! The transform `aggregate`: one row a combination of values (contract-16-aggregate). Holds a
 //! summary of each value column for every combination.
 
-use yearbook_sdk::generator::Role;
 use yearbook_sdk::transform::{
     Codes, InputRows, MadeRows, MadeType, Need, Needs, OutputColumn, Relation,
     TransformDescription, TransformError, TransformOutput,
 };
-use yearbook_sdk::{DataType, Kind, Options, Parameter, Schema, Transform};
+use yearbook_sdk::{Kind, Options, Parameter, Schema, Transform};
 use yearbook_series::{
     Number, Summary, SummaryKind, listed_columns, make_number, numeric_columns, read_number,
 };
@@ -75,17 +74,8 @@ impl Transform for Aggregate {
         let settings = Settings::new(schema, options)?;
         let field = |at: &usize| &schema.fields[*at];
         let groups = settings.by.iter().map(|at| OutputColumn::group(&field(at).name, *at));
-        let of_integers = |at: &usize| *field(at).value_type() == DataType::Int64;
-        let types: Vec<MadeType> =
-            settings.values.iter().map(|at| settings.with.made_type(of_integers(at))).collect();
-        let values = settings.values.iter().zip(&types).map(|(at, made_type)| {
-            let unit = field(at).unit().filter(|_| settings.with != SummaryKind::Count);
-            OutputColumn {
-                role: Some(Role::Value),
-                unit: unit.map(str::to_owned),
-                ..OutputColumn::made(&field(at).name, *made_type)
-            }
-        });
+        let values = settings.values.iter().map(|at| settings.with.output_column(field(at)));
+        let (values, types): (Vec<OutputColumn>, Vec<MadeType>) = values.unzip();
         let output = TransformOutput {
             columns: groups.chain(values).collect(),
             rows: Relation::New,

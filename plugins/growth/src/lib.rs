@@ -2,7 +2,6 @@
 //! (contract-16-growth). Each number is the result of at most two operations of IEEE 754, and the
 //! logarithm is compiled in, so that every host makes the same bits.
 
-mod history;
 mod row_columns;
 mod settings;
 
@@ -12,9 +11,8 @@ use yearbook_sdk::transform::{
     TransformError, TransformOutput,
 };
 use yearbook_sdk::{Field, Kind, Options, Parameter, Schema, Transform};
-use yearbook_series::SeriesMap;
+use yearbook_series::{RecentValues, SeriesMap};
 
-use history::History;
 use settings::{Measure, Settings};
 
 yearbook_sdk::export_transform!(Growth);
@@ -23,7 +21,7 @@ yearbook_sdk::export_transform!(Growth);
 #[derive(Debug)]
 pub struct Growth {
     settings: Settings,
-    series: SeriesMap<History>,
+    series: SeriesMap<RecentValues<f64>>,
     output: TransformOutput,
 }
 
@@ -108,7 +106,7 @@ impl Transform for Growth {
         let columns = self.settings.read(rows);
         for row in 0..rows.rows() {
             if let Some(form) = columns.base_form(row, self.settings.reference) {
-                let series = self.series.entry(rows.group(row), form, History::default);
+                let series = self.series.entry(rows.group(row), form, RecentValues::default);
                 series.add(0, columns.values(row))?;
             }
         }
@@ -127,7 +125,7 @@ impl Transform for Growth {
                 columns.values(row).enumerate().for_each(|(at, _)| made.number(at, None));
                 continue;
             };
-            let series = self.series.entry(rows.group(row), moment.form, History::default);
+            let series = self.series.entry(rows.group(row), moment.form, RecentValues::default);
             let width = columns.width();
             let is_known = moment.earlier.is_some_and(|earlier| series.seek(earlier, width));
             for (at, value) in columns.values(row).enumerate() {

@@ -7,20 +7,17 @@ use proptest::prelude::*;
 use yearbook_growth::Growth;
 use yearbook_sdk::Transform as _;
 use yearbook_sdk::calendar::{CalendarSpan, CalendarUnit};
-use yearbook_sdk::testing::{Table, batches};
+use yearbook_sdk::testing::Table;
 use yearbook_sdk::transform::{Needs, Priming, TransformError};
-use yearbook_series::testing::{check, options, run, run_from, table};
+use yearbook_series::testing::{self, check, column, options, run, run_from, schema, table};
 
 /// Results of the column `value`, `-` for null.
 fn values(table: &Table, options: &[(&str, &str)]) -> Vec<String> {
-    let answer = run::<Growth>(table, options).unwrap();
-    let at = answer[0].split(' ').position(|name| name == "value").unwrap();
-    answer[1..].iter().map(|row| row.split(' ').nth(at).unwrap().to_owned()).collect()
+    column::<Growth>(table, "value", options)
 }
 
 fn needs(table: &Table, given: &[(&str, &str)]) -> Result<Needs, TransformError> {
-    let schema = batches(table, false).unwrap().remove(0).schema().clone();
-    Growth::plan(&schema, &options::<Growth>(given))
+    testing::needs::<Growth>(table, given)
 }
 
 fn text(values: &[Option<f64>]) -> Vec<String> {
@@ -94,7 +91,7 @@ fn all_other_columns_pass_and_a_ratio_has_no_unit_contract_16() {
     let answer = run::<Growth>(&table, &[("as", "difference")]).unwrap();
     assert_eq!(answer[0], "date period region value");
     assert_eq!(answer[3], "2020-04-01 2020-Q2 north 10");
-    let schema = batches(&table, false).unwrap().remove(0).schema().clone();
+    let schema = schema(&table);
     for (measure, unit) in [("difference", Some("NZD")), ("ratio", None), ("log", None)] {
         let options = options::<Growth>(&[("as", measure)]);
         let growth = Growth::open(&schema, &yearbook_sdk::transform::Codes::default(), &options);

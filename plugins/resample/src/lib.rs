@@ -10,8 +10,8 @@ use yearbook_sdk::transform::{
     Codes, InputRows, MadeRows, MadeType, Needs, OutputColumn, Relation, TransformDescription,
     TransformError, TransformOutput,
 };
-use yearbook_sdk::{Column, DataType, Kind, Options, Parameter, Schema, Transform};
-use yearbook_series::{SeriesMap, SummaryKind, TimeAxis, make_number, read_number};
+use yearbook_sdk::{Column, Kind, Options, Parameter, Schema, Transform};
+use yearbook_series::{SeriesMap, TimeAxis, make_number, read_number};
 
 use bucket::{Bucket, Time, parts_of};
 use settings::Settings;
@@ -110,14 +110,8 @@ impl Transform for Resample {
             } else if settings.axis.series.contains(&at) {
                 columns.push(OutputColumn::group(&field.name, at));
             } else if settings.values.contains(&at) {
-                let of_integers = *field.value_type() == DataType::Int64;
-                let made_type = settings.with.made_type(of_integers);
-                let unit = field.unit().filter(|_| settings.with != SummaryKind::Count);
-                columns.push(OutputColumn {
-                    role: Some(Role::Value),
-                    unit: unit.map(str::to_owned),
-                    ..OutputColumn::made(&field.name, made_type)
-                });
+                let (column, made_type) = settings.with.output_column(field);
+                columns.push(column);
                 made.push(MadeColumn::Summary(made_type));
             }
         }

@@ -2,18 +2,15 @@
 //! means are exact and rounded once, so a window has the same bits wherever reading began.
 
 mod settings;
-mod window;
 
-use yearbook_sdk::generator::Role;
 use yearbook_sdk::transform::{
     Codes, InputRows, MadeRows, MadeType, Needs, OutputColumn, Relation, TransformDescription,
     TransformError, TransformOutput,
 };
-use yearbook_sdk::{Column, DataType, Field, Kind, Options, Parameter, Schema, Transform};
-use yearbook_series::{Number, SeriesMap, Summary, SummaryKind, make_number, read_number};
+use yearbook_sdk::{Column, Field, Kind, Options, Parameter, Schema, Transform};
+use yearbook_series::{Number, RecentValues, SeriesMap, Summary, make_number, read_number};
 
 use settings::Settings;
-use window::Window;
 
 yearbook_sdk::export_transform!(Rolling);
 
@@ -21,7 +18,7 @@ yearbook_sdk::export_transform!(Rolling);
 #[derive(Debug)]
 pub struct Rolling {
     settings: Settings,
-    series: SeriesMap<Window>,
+    series: SeriesMap<RecentValues<Number>>,
     /// Types of the columns that are made.
     made: Vec<MadeType>,
     output: TransformOutput,
@@ -81,14 +78,9 @@ impl Transform for Rolling {
             if !settings.columns.contains(&at) {
                 return OutputColumn::passed(&field.name, at);
             }
-            let made_type = settings.with.made_type(*field.value_type() == DataType::Int64);
+            let (column, made_type) = settings.with.output_column(field);
             made.push(made_type);
-            let unit = field.unit().filter(|_| settings.with != SummaryKind::Count);
-            OutputColumn {
-                role: field.role().or(Some(Role::Value)),
-                unit: unit.map(str::to_owned),
-                ..OutputColumn::made(&field.name, made_type)
-            }
+            OutputColumn { role: field.role().or(column.role), ..column }
         };
         let columns = schema.fields.iter().enumerate().map(column).collect();
         let output = TransformOutput { columns, rows: Relation::Same, order: Vec::new() };
@@ -114,11 +106,12 @@ impl Transform for Rolling {
                 });
                 continue;
             };
-            let window = self.series.entry(rows.group(row), form, Window::default);
+            let window = self.series.entry(rows.group(row), form, RecentValues::default);
             window.add(ordinal, values.iter().map(|column| read_number(column, row)))?;
-            window.forget_until(ordinal.saturating_sub(self.settings.window));
+            window.seek(ordinal.saturating_sub(self.settings.window - 1), values.len());
             for (at, made_type) in self.made.iter().enumerate() {
-                make_number(made, at, *made_type, self.settings.result(window, at));
+                let values = window.column(at, values.len()).flatten();
+                make_number(made, at, *made_type, self.settings.result(values));
             }
         }
         Ok(())
@@ -126,10 +119,9 @@ impl Transform for Rolling {
 }
 
 impl Settings {
-    /// Returns the summary of a column's values in a window.
-    fn result(&self, window: &Window, column: usize) -> Option<Number> {
+    /// Returns the summary of the values in a window.
+    fn result(&self, values: impl Iterator<Item = Number>) -> Option<Number> {
         let mut summary = Summary::new(self.with);
-        let values = window.values(column).flatten();
         let count = values.inspect(|value| summary.add(Some(*value))).count();
         let is_whole = i32::try_from(count).is_ok_and(|count| count == self.window);
         summary.result().filter(|_| is_whole || self.partial)

@@ -7,20 +7,17 @@ use proptest::prelude::*;
 use yearbook_rolling::Rolling;
 use yearbook_sdk::Transform as _;
 use yearbook_sdk::calendar::{CalendarSpan, CalendarUnit};
-use yearbook_sdk::testing::{Table, batches};
+use yearbook_sdk::testing::Table;
 use yearbook_sdk::transform::{Needs, TransformError};
-use yearbook_series::testing::{check, options, run, run_from, table};
+use yearbook_series::testing::{self, check, column, options, run, run_from, schema, table};
 
 /// Results of the column `value`, `-` for null.
 fn values(table: &Table, options: &[(&str, &str)]) -> Vec<String> {
-    let answer = run::<Rolling>(table, options).unwrap();
-    let at = answer[0].split(' ').position(|name| name == "value").unwrap();
-    answer[1..].iter().map(|row| row.split(' ').nth(at).unwrap().to_owned()).collect()
+    column::<Rolling>(table, "value", options)
 }
 
 fn needs(table: &Table, given: &[(&str, &str)]) -> Result<Needs, TransformError> {
-    let schema = batches(table, false).unwrap().remove(0).schema().clone();
-    Rolling::plan(&schema, &options::<Rolling>(given))
+    testing::needs::<Rolling>(table, given)
 }
 
 const MONTHS: &str = "date:date period:period region:dimension value:value";
@@ -69,7 +66,7 @@ fn other_columns_pass_and_a_count_has_no_unit_contract_16() {
     let table = two_regions().about("value", "yearbook.unit", "NZD");
     let answer = run::<Rolling>(&table, &[("window", "1")]).unwrap();
     assert_eq!(answer[..2], ["date period region value", "2020-01-01 2020-01 north 1"]);
-    let schema = batches(&table, false).unwrap().remove(0).schema().clone();
+    let schema = schema(&table);
     for (with, unit) in [("mean", Some("NZD")), ("max", Some("NZD")), ("count", None)] {
         let options = options::<Rolling>(&[("with", with)]);
         let rolling = Rolling::open(&schema, &yearbook_sdk::transform::Codes::default(), &options);

@@ -1,8 +1,9 @@
 //! Series and their times, for transforms: the columns that tell them, the columns that options
-//! name, values of numeric columns, summaries of them, and a map of series.
+//! name, values of numeric columns, the newest of them, summaries, and a map of series.
 
 mod axis;
 mod columns;
+mod recent_values;
 mod series_map;
 mod summary;
 pub mod testing;
@@ -12,5 +13,6 @@ pub use columns::{
     Number, is_numeric, listed_columns, make_number, numeric_columns, position, read_number,
     value_columns,
 };
+pub use recent_values::RecentValues;
 pub use series_map::{Series, SeriesMap};
 pub use summary::{Summary, SummaryKind};

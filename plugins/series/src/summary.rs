@@ -4,7 +4,9 @@
 use std::cmp::Ordering;
 
 use yearbook_sdk::exact::Sum;
-use yearbook_sdk::transform::MadeType;
+use yearbook_sdk::generator::Role;
+use yearbook_sdk::transform::{MadeType, OutputColumn};
+use yearbook_sdk::{DataType, Field};
 
 use crate::Number;
 
@@ -43,15 +45,22 @@ impl SummaryKind {
         })
     }
 
-    /// Returns the type of a summary of integers or of numbers.
+    /// Returns the column of summaries of a field, with its type. A count has no unit.
     #[must_use]
-    pub fn made_type(self, of_integers: bool) -> MadeType {
-        match self {
+    pub fn output_column(self, field: &Field) -> (OutputColumn, MadeType) {
+        let made_type = match self {
             Self::Sum | Self::Mean => MadeType::Number,
             Self::Count => MadeType::Integer,
-            _ if of_integers => MadeType::Integer,
+            _ if *field.value_type() == DataType::Int64 => MadeType::Integer,
             _ => MadeType::Number,
-        }
+        };
+        let unit = field.unit().filter(|_| self != Self::Count);
+        let column = OutputColumn {
+            role: Some(Role::Value),
+            unit: unit.map(str::to_owned),
+            ..OutputColumn::made(&field.name, made_type)
+        };
+        (column, made_type)
     }
 }
 

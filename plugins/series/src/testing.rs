@@ -1,8 +1,8 @@
 //! Tables in lines of text, for tests of transforms.
 
-use yearbook_sdk::testing::{Table, transforming};
-use yearbook_sdk::transform::TransformError;
-use yearbook_sdk::{Options, Transform, Value};
+use yearbook_sdk::testing::{Table, batches, transforming};
+use yearbook_sdk::transform::{Needs, TransformError};
+use yearbook_sdk::{Options, Schema, Transform, Value};
 
 /// Returns a table with these columns and rows, blanks between values, `-` for null.
 ///
@@ -86,6 +86,36 @@ pub fn run_from<T: Transform>(
     given: &[(&str, &str)],
 ) -> Result<Vec<String>, TransformError> {
     lines(transforming::transform_from::<T>(table, start, &values::<T>(given)))
+}
+
+/// Returns what a transform gives for a column, `-` for null.
+///
+/// # Panics
+/// Panics where it declines, or gives no such column.
+#[must_use]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+pub fn column<T: Transform>(table: &Table, name: &str, given: &[(&str, &str)]) -> Vec<String> {
+    let answer = run::<T>(table, given).unwrap();
+    let at = answer[0].split(' ').position(|column| column == name).unwrap();
+    answer[1..].iter().map(|row| row.split(' ').nth(at).unwrap().to_owned()).collect()
+}
+
+/// Returns the schema of a table.
+///
+/// # Panics
+/// Panics where the table has no rows.
+#[must_use]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+pub fn schema(table: &Table) -> Schema {
+    batches(table, false).unwrap().remove(0).schema().clone()
+}
+
+/// Returns what a transform asks for of a table.
+///
+/// # Errors
+/// The error with which the transform declines.
+pub fn needs<T: Transform>(table: &Table, given: &[(&str, &str)]) -> Result<Needs, TransformError> {
+    T::plan(&schema(table), &options::<T>(given))
 }
 
 /// Checks what every transform must hold.

@@ -4,19 +4,19 @@ use std::collections::VecDeque;
 
 use yearbook_sdk::transform::TransformError;
 
-/// The newest values of a series.
-#[derive(Debug, Default)]
-pub(crate) struct History {
+/// The newest values of a series, of one or more columns.
+#[derive(Debug)]
+pub struct RecentValues<T> {
     /// Ascending.
     times: VecDeque<i32>,
-    /// Those of each time, one for each value column.
-    values: VecDeque<Option<f64>>,
+    /// Those of each time, one for each column.
+    values: VecDeque<Option<T>>,
 }
 
-impl History {
+impl<T: Copy> RecentValues<T> {
     /// Forgets what was before a time, and returns whether this time is there: its values are then
-    /// the first ones.
-    pub(crate) fn seek(&mut self, time: i32, width: usize) -> bool {
+    /// the first ones. `width`: number of columns.
+    pub fn seek(&mut self, time: i32, width: usize) -> bool {
         while self.times.front().is_some_and(|first| *first < time) {
             self.times.pop_front();
             self.values.drain(..width);
@@ -25,8 +25,14 @@ impl History {
     }
 
     /// Value of a column at the first time.
-    pub(crate) fn first(&self, column: usize) -> Option<f64> {
+    #[must_use]
+    pub fn first(&self, column: usize) -> Option<T> {
         self.values.get(column).copied().flatten()
+    }
+
+    /// All values of a column of `width`, by time.
+    pub fn column(&self, column: usize, width: usize) -> impl Iterator<Item = Option<T>> {
+        self.values.iter().skip(column).step_by(width).copied()
     }
 
     /// Adds the values of a time, in the place of those that it has: of several rows of one time
@@ -34,10 +40,10 @@ impl History {
     ///
     /// # Errors
     /// [`TransformError::UnsupportedRows`] for a time before the newest one.
-    pub(crate) fn add(
+    pub fn add(
         &mut self,
         time: i32,
-        values: impl ExactSizeIterator<Item = Option<f64>>,
+        values: impl ExactSizeIterator<Item = Option<T>>,
     ) -> Result<(), TransformError> {
         match self.times.back() {
             Some(newest) if *newest > time => {
@@ -54,5 +60,11 @@ impl History {
         }
         self.values.extend(values);
         Ok(())
+    }
+}
+
+impl<T> Default for RecentValues<T> {
+    fn default() -> Self {
+        Self { times: VecDeque::new(), values: VecDeque::new() }
     }
 }
