@@ -8,20 +8,12 @@ use sha2::{Digest as _, Sha256};
 use yearbook_http::Error;
 use yearbook_sandbox::AdapterCalls;
 use yearbook_sandbox::adapter::{Document, Reply, Rows};
+use yearbook_sandbox::adapter_limits::{CALLS, FACT_BYTES, QUESTIONS, READS};
 use yearbook_sandbox::catalogue::{Fact, Problem, Question, Refusal};
 
 use crate::document_cache::{DocumentKey, KeptDocument, Revision};
 use crate::request::Exchange;
 use crate::{AdaptersState, facts, failure};
-
-/// Most calls of a request.
-const CALLS: usize = 4;
-/// Most questions that are answered.
-const QUESTIONS: usize = 64;
-/// Most of them that are reads.
-const READS: usize = 4;
-/// Most bytes of facts, as JSON writes them.
-const FACT_BYTES: usize = 8 << 20;
 
 /// Answer of an adapter.
 pub(crate) enum Answer {

@@ -7,6 +7,7 @@ mod calls;
 mod description;
 mod document;
 mod input;
+pub mod limits;
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -64,7 +64,7 @@ mod trial;
 
 pub use adapt::{
     AdapterAnswer, AdapterCall, AdapterCalls, AdapterDescription, AdapterInput, PluginAdapter,
-    adapter, catalogue,
+    adapter, catalogue, limits as adapter_limits,
 };
 pub use encode::{
     Batches, EncodedBody, EncodedChunk, EncodedChunks, EncoderDescription, PluginEncoder,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use yearbook_domain::{Digest, PluginKind};
+use yearbook_sandbox::adapter_limits::{CALLS, FACT_BYTES, QUESTIONS, READS};
 use yearbook_sandbox::{FailureDump, Limits, Plugin, ResourceUsage, TrialError, TrialResponse};
 
 use super::advice::advice_on;
@@ -277,10 +278,16 @@ impl ReportBuilder {
         }
         if let Some([calls, questions, reads, facts]) = self.requests {
             budget.extend([
-                line("calls of a request", to_f64(calls), 4.0, "", None),
-                line("questions of a request", to_f64(questions), 64.0, "", None),
-                line("reads of a request", to_f64(reads), 4.0, "", None),
-                line("facts of a request", to_f64(facts) / 1e3, 8388.61, "kB", None),
+                line("calls of a request", to_f64(calls), to_f64(CALLS), "", None),
+                line("questions of a request", to_f64(questions), to_f64(QUESTIONS), "", None),
+                line("reads of a request", to_f64(reads), to_f64(READS), "", None),
+                line(
+                    "facts of a request",
+                    to_f64(facts) / 1e3,
+                    to_f64(FACT_BYTES) / 1e3,
+                    "kB",
+                    None,
+                ),
             ]);
         }
         self.report.budget = budget;
