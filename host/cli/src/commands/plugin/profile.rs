@@ -19,11 +19,17 @@ use crate::plugin_runtime;
 /// Functions that are shown.
 const SHOWN: usize = 12;
 
-/// A function with the place of its caller among all nodes.
+/// A function below one caller, with the places among all nodes of those that it called.
 struct CallNode {
     function: String,
-    caller: Option<usize>,
+    callees: Vec<usize>,
     hits: usize,
+}
+
+impl CallNode {
+    fn new(function: String) -> Self {
+        Self { function, callees: Vec::new(), hits: 0 }
+    }
 }
 
 pub(super) async fn run(
@@ -104,7 +110,7 @@ fn functions(samples: &[GuestSample]) -> Vec<(String, usize)> {
 
 /// A CPU profile as the developer tools of browsers write and read it (`.cpuprofile`).
 fn cpu_profile(samples: &[GuestSample]) -> Value {
-    let mut nodes = vec![CallNode { function: "(root)".to_owned(), caller: None, hits: 0 }];
+    let mut nodes = vec![CallNode::new("(root)".to_owned())];
     let mut places = BTreeMap::new();
     let (mut leaves, mut deltas) = (Vec::new(), Vec::new());
     let mut before = samples.first().map(|sample| sample.at);
@@ -112,9 +118,10 @@ fn cpu_profile(samples: &[GuestSample]) -> Value {
         let mut at = 0;
         for name in &sample.stack {
             at = *places.entry((at, name.as_deref())).or_insert_with(|| {
-                let function = demangle(name.as_deref());
-                nodes.push(CallNode { function, caller: Some(at), hits: 0 });
-                nodes.len() - 1
+                let callee = nodes.len();
+                nodes[at].callees.push(callee);
+                nodes.push(CallNode::new(demangle(name.as_deref())));
+                callee
             });
         }
         nodes[at].hits += 1;
@@ -123,7 +130,6 @@ fn cpu_profile(samples: &[GuestSample]) -> Value {
         deltas.push(elapsed.unwrap_or_default().as_micros());
     }
     let node = |(at, node): (usize, &CallNode)| {
-        let callees = nodes.iter().enumerate().filter(|(_, callee)| callee.caller == Some(at));
         json!({
             "id": at,
             "callFrame": {
@@ -134,7 +140,7 @@ fn cpu_profile(samples: &[GuestSample]) -> Value {
                 "columnNumber": -1,
             },
             "hitCount": node.hits,
-            "children": callees.map(|(callee, _)| callee).collect::<Vec<_>>(),
+            "children": node.callees,
         })
     };
     json!({
