@@ -44,7 +44,7 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
         imports::circles,
         rules::invariants,
         words::statuses,
-        words::format_names,
+        words::plugin_names,
         words::unsafe_code,
         words::documentation,
         words::type_names,

@@ -15,8 +15,9 @@ const STATUSES: [&str; 7] = [
     "host/storage/src/object_storage/s3/connector.rs",
 ];
 
-/// Formats that ship; the host has no line for any of them but where it embeds them.
-const FORMATS: [&str; 10] = [
+/// Formats, transforms and adapters that ship; the host has no line for any of them but where it
+/// embeds them.
+const PLUGINS: [&str; 20] = [
     "json",
     "csv",
     "arrow",
@@ -27,10 +28,29 @@ const FORMATS: [&str; 10] = [
     "geoparquet",
     "xlsx",
     "sdmx-csv",
+    "mvt",
+    "growth",
+    "resample",
+    "aggregate",
+    "pivot",
+    "rolling",
+    "simplify",
+    "ogc",
+    "mcp",
+    "sdmx",
 ];
 
-/// Files that may name formats, with the reason.
-const FORMAT_NAMES: [(&str, &str); 10] = [
+/// APIs and standards that adapters speak, in lower case. Where the host serves adapters it has no
+/// such word.
+const APIS: [&str; 10] =
+    ["ogc", "oapif", "geojson", "wfs", "sdmx", "mcp", "jsonrpc", "fred", "odata", "openapi"];
+
+/// Folders that serve adapters, of whatever API.
+const ADAPTER_ROOMS: [&str; 3] =
+    ["host/adapters/src/", "host/api/src/adapted/", "host/sandbox/src/adapt"];
+
+/// Files that may name plugins, with the reason.
+const PLUGIN_NAMES: [(&str, &str); 10] = [
     ("host/cli/src/builtin.rs", "it says which formats every installation has"),
     ("host/cli/src/builtin/names.rs", "it lists the components to embed"),
     ("host/domain/src/bulk.rs", "stored files are Parquet"),
@@ -69,16 +89,24 @@ pub(super) fn statuses(tree: &SourceTree) -> Vec<String> {
         .collect()
 }
 
-/// Names of formats in the host.
-pub(super) fn format_names(tree: &SourceTree) -> Vec<String> {
+/// Names of plugins and of APIs in the host.
+pub(super) fn plugin_names(tree: &SourceTree) -> Vec<String> {
     let mut faults = Vec::new();
     for (path, text) in product(tree, "host/") {
-        if FORMAT_NAMES.iter().any(|(allowed, _)| path == *allowed) {
+        if PLUGIN_NAMES.iter().any(|(allowed, _)| path == *allowed) {
             continue;
         }
         for (n, line) in code(text) {
-            for format in FORMATS.iter().filter(|format| line.contains(&format!("\"{format}\""))) {
-                faults.push(format!("{path}:{n}: the host has no line for a format ({format})"));
+            for plugin in PLUGINS.iter().filter(|plugin| line.contains(&format!("\"{plugin}\""))) {
+                faults.push(format!("{path}:{n}: the host has no line for a plugin ({plugin})"));
+            }
+            if !ADAPTER_ROOMS.iter().any(|room| path.starts_with(room)) {
+                continue;
+            }
+            let line = line.to_lowercase();
+            let words = line.split(|letter: char| !letter.is_alphanumeric());
+            for api in words.filter(|word| APIS.contains(word)) {
+                faults.push(format!("{path}:{n}: the host knows no API by name ({api})"));
             }
         }
     }
@@ -180,13 +208,17 @@ mod tests {
     }
 
     #[test]
-    fn statuses_and_formats_stand_where_they_may() {
+    fn statuses_and_names_of_plugins_stand_where_they_may() {
         let text = "fn a() { StatusCode::OK; \"csv\"; }\n// StatusCode::OK \"csv\"\n";
         let bad = tree("host/api/src/a.rs", text);
-        assert_eq!(statuses(&bad).len() + format_names(&bad).len(), 2);
+        assert_eq!(statuses(&bad).len() + plugin_names(&bad).len(), 2);
         let tested =
             tree("host/api/src/a.rs", "#[cfg(test)]\nmod tests { const A: &str = \"csv\"; }\n");
-        assert!(format_names(&tested).is_empty());
+        assert!(plugin_names(&tested).is_empty());
+        let api = "fn of_mcp() { \"OGC API\"; }\n";
+        assert!(plugin_names(&tree("host/http/src/a.rs", api)).is_empty());
+        let found = plugin_names(&tree("host/adapters/src/a.rs", api));
+        assert_eq!(found.len(), 2, "{found:?}");
     }
 
     #[test]

@@ -204,7 +204,7 @@ fn apply(plugins: &PluginSet) -> Value {
              release alone. `first`, `last`, `sort`, `columns`, `limit` and `cursor` are then of what the last one gives. Those loaded now:{lines}"
         ),
         &json!({"type": "string", "pattern": "^[^,]+(,[^,]+){0,3}$"}),
-        loaded.first().map_or("growth", |transform| &transform.name),
+        loaded.first().map_or("name", |transform| &transform.name),
     )
 }
 
