@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use wkt::Wkt;
 use wkt::types::{Coord, LineString, Polygon};
-use yearbook_geojson::transcode::WktToGeoJson;
+use yearbook_geojson_writer::WktToGeoJson;
 
 type Line = Vec<Vec<f64>>;
 

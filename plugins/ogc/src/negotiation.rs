@@ -1,0 +1,90 @@
+//! The encoding that a client gets: by `f`, else by `Accept`. Pages are those of the catalogue.
+
+use yearbook_sdk::adapter::{Document, Format, Refusal, Request, Step};
+
+use crate::links::{GEOJSON, HTML, JSON};
+use crate::problem::bad_request;
+
+/// Encoding of items.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Encoding {
+    /// GeoJSON, this API's own.
+    GeoJson,
+    /// The catalogue's page.
+    Page,
+    /// A format of the host.
+    Format(Format),
+}
+
+/// The redirection to a page of the catalogue, where the client wants HTML and not this type.
+pub(crate) fn page(request: &Request, media_type: &str, path: &str) -> Step<Option<Document>> {
+    let is_page = match request.parameter("f") {
+        Some("json") => false,
+        Some("geojson") if media_type == GEOJSON => false,
+        Some("html") => true,
+        Some(_) => return Err(bad_request("f is `json` or `html` here")),
+        None => match request.preferred(&[media_type, JSON, HTML]) {
+            Some(preferred) => preferred == HTML,
+            None => return Err(not_acceptable(media_type)),
+        },
+    };
+    Ok(is_page.then(|| Document::see_other(path)))
+}
+
+impl Encoding {
+    /// The encoding of items that a request wants, out of the loaded formats.
+    pub(crate) fn wanted(request: &Request, formats: &[Format]) -> Step<Self> {
+        if let Some(name) = request.parameter("f") {
+            return match name {
+                "json" | "geojson" => Ok(Self::GeoJson),
+                "html" => Ok(Self::Page),
+                name => others(formats)
+                    .find(|format| format.name == name)
+                    .map(|format| Self::Format(format.clone()))
+                    .ok_or_else(|| unknown(formats)),
+            };
+        }
+        let mut offered = vec![GEOJSON, JSON];
+        offered.extend(others(formats).map(|format| format.media_type.as_str()));
+        offered.push(HTML);
+        match request.preferred(&offered) {
+            Some(GEOJSON | JSON) => Ok(Self::GeoJson),
+            Some(HTML) => Ok(Self::Page),
+            Some(media_type) => others(formats)
+                .find(|format| format.media_type == media_type)
+                .map(|format| Self::Format(format.clone()))
+                .ok_or_else(|| unknown(formats)),
+            None => Err(not_acceptable(&offered.join(", "))),
+        }
+    }
+
+    /// Name in `f`, and media type.
+    pub(crate) fn named(&self) -> (&str, &str) {
+        match self {
+            Self::GeoJson => ("json", GEOJSON),
+            Self::Page => ("html", HTML),
+            Self::Format(format) => (&format.name, &format.media_type),
+        }
+    }
+
+    /// All encodings of items.
+    pub(crate) fn all(formats: &[Format]) -> impl Iterator<Item = Self> {
+        let formats = others(formats).cloned().map(Self::Format);
+        [Self::GeoJson, Self::Page].into_iter().chain(formats)
+    }
+}
+
+/// Formats besides those that GeoJSON stands for here.
+fn others(formats: &[Format]) -> impl Iterator<Item = &Format> {
+    formats.iter().filter(|format| !["json", "geojson", "html"].contains(&format.name.as_str()))
+}
+
+fn unknown(formats: &[Format]) -> yearbook_sdk::adapter::Stop {
+    let names: Vec<&str> = others(formats).map(|format| format.name.as_str()).collect();
+    bad_request(format!("f is one of json, html, {} here", names.join(", ")))
+}
+
+fn not_acceptable(offered: &str) -> yearbook_sdk::adapter::Stop {
+    Refusal::new(406, format!("there is {offered} here; change `Accept`, or name one in `f`"))
+        .into()
+}

@@ -1,0 +1,66 @@
+//! Failures as the standard reports them: problem documents (RFC 9457), with the `code` that
+//! version 1.0 of Features has.
+
+use serde_json::json;
+use yearbook_sdk::adapter::{Document, Problem, Refusal, Request, Stop};
+
+/// Ends the call with 400: a parameter that is unknown or wrong.
+pub(crate) fn bad_request(sentence: impl Into<String>) -> Stop {
+    Refusal::new(400, sentence).into()
+}
+
+/// Ends the call with 404.
+pub(crate) fn not_found(sentence: impl Into<String>) -> Stop {
+    Refusal::new(404, sentence).into()
+}
+
+/// A refusal, the host's or one of this API. What is 422 on `/v1` is 400 here, but where it is the
+/// id of a feature, which is not there then.
+pub(crate) fn document(request: &Request, refusal: &Refusal) -> Document {
+    let status = match (refusal.status, &request.segments()[..]) {
+        (422, ["collections", _, "items", _, ..]) => 404,
+        (422, _) => 400,
+        (status, _) => status,
+    };
+    let (title, code) = named(status);
+    let code = if refusal.code.is_empty() { code } else { &refusal.code };
+    let detail: Vec<String> = refusal.problems.iter().map(sentence).collect();
+    let problem = json!({
+        "type": "about:blank",
+        "title": title,
+        "status": status,
+        "detail": detail.join("; "),
+        "code": code,
+    });
+    Document {
+        media_type: "application/problem+json".to_owned(),
+        ..Document::json(status, &problem)
+    }
+}
+
+/// A sentence that names its parameter as this API has it.
+fn sentence(Problem { place, sentence }: &Problem) -> String {
+    let parameter = place.last().map(|name| name.strip_prefix("where.").unwrap_or(name));
+    match parameter {
+        Some(name) if !sentence.contains(name) => format!("{name}: {sentence}"),
+        _ => sentence.clone(),
+    }
+}
+
+/// Title and code of a status.
+fn named(status: u16) -> (&'static str, &'static str) {
+    match status {
+        400 => ("Bad Request", "invalid_parameters"),
+        401 => ("Unauthorized", "unauthorized"),
+        403 => ("Forbidden", "forbidden"),
+        404 => ("Not Found", "not_found"),
+        405 => ("Method Not Allowed", "method_not_allowed"),
+        406 => ("Not Acceptable", "not_acceptable"),
+        410 => ("Gone", "gone"),
+        413 => ("Content Too Large", "too_large"),
+        429 => ("Too Many Requests", "too_many_requests"),
+        503 => ("Service Unavailable", "unavailable"),
+        500.. => ("Internal Server Error", "internal"),
+        _ => ("Refused", "refused"),
+    }
+}

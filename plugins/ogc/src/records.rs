@@ -1,0 +1,259 @@
+//! The collection of Records: every dataset is a record of it, and no key is needed.
+
+use serde_json::{Value, json};
+use yearbook_sdk::adapter::{
+    Asked, Dataset, DatasetPage, DatasetQuery, Document, Host, Reply, Request, Step, Unit,
+};
+
+use crate::collections::{self, MOST_DATASETS, page_of};
+use crate::links::{self, GEOJSON, HTML, JSON, link};
+use crate::negotiation;
+use crate::parameters::{self, Days};
+use crate::problem::bad_request;
+
+/// Its id.
+pub(crate) const COLLECTION: &str = "catalogue";
+/// Parameters of its items.
+pub(crate) const PARAMETERS: [&str; 9] =
+    ["limit", "offset", "after", "bbox", "datetime", "q", "type", "ids", "f"];
+/// Records of an answer, and ids or words of a request, at most.
+pub(crate) const MOST_RECORDS: u64 = 1_000;
+const MOST_IDS: usize = 60;
+
+/// The collection.
+pub(crate) fn collection(request: &Request) -> Value {
+    let own = links::below(request, &["collections", COLLECTION]);
+    let items = links::below(request, &["collections", COLLECTION, "items"]);
+    json!({
+        "id": COLLECTION,
+        "title": "Catalogue",
+        "description": "Every dataset of this service, those without geometry too.",
+        "itemType": "record",
+        "type": "Collection",
+        "links": [
+            link("self", &own, JSON),
+            link("alternate", format!("{own}?f=html"), HTML),
+            link("items", &items, GEOJSON),
+            link("items", format!("{items}?f=html"), HTML),
+        ],
+    })
+}
+
+/// `/collections/catalogue/items`.
+pub(crate) fn list(request: &Request, host: &mut Host) -> Step<Reply> {
+    parameters::check(request, |name| PARAMETERS.contains(&name))?;
+    if let Some(page) = negotiation::page(request, GEOJSON, "/")? {
+        return Ok(page.into());
+    }
+    let days = parameters::datetime(request)?;
+    let is_filtered = days != (None, None);
+    let limit = parameters::limit(request, MOST_RECORDS)?;
+    let found = if request.parameter("type").is_some_and(|types| !has(types, "dataset")) {
+        DatasetPage { datasets: Vec::new(), total: 0, next: None }
+    } else {
+        find(request, host, limit)?
+    };
+    let records = found.datasets.iter().filter(|dataset| is_within(dataset, &days));
+    let records: Vec<Value> = records.map(|dataset| record(request, dataset)).collect();
+    let mut links = links::own(request, GEOJSON);
+    links.push(link("collection", links::below(request, &["collections", COLLECTION]), JSON));
+    if let Some(next) = &found.next {
+        let others = request.parameters().filter(|(name, _)| !["after", "offset"].contains(name));
+        let next = request.address_of(&request.segments(), others.chain([("after", &**next)]));
+        links.push(link("next", next, GEOJSON));
+    }
+    let mut document =
+        json!({ "type": "FeatureCollection", "links": links, "numberReturned": records.len() });
+    if !is_filtered {
+        document["numberMatched"] = found.total.into();
+    }
+    document["features"] = records.into();
+    Ok(geojson(&document))
+}
+
+/// `/collections/catalogue/items/{name}`.
+pub(crate) fn show(request: &Request, host: &mut Host, name: &str) -> Step<Reply> {
+    parameters::check(request, |name| name == "f")?;
+    if let Some(page) = negotiation::page(request, GEOJSON, &page_of(name)?)? {
+        return Ok(page.into());
+    }
+    let dataset = host.dataset(name)?;
+    let mut document = record(request, &dataset);
+    let own = links::own(request, GEOJSON);
+    if let Some(links) = document["links"].as_array_mut() {
+        links.splice(0..1, own);
+    }
+    Ok(geojson(&document))
+}
+
+fn geojson(document: &Value) -> Reply {
+    Document { media_type: GEOJSON.to_owned(), ..Document::json(200, document) }.into()
+}
+
+/// A page of the datasets that a request wants, but for `datetime`, which the host does not search
+/// by: a page may have fewer records for it.
+fn find(request: &Request, host: &mut Host, limit: u64) -> Step<DatasetPage> {
+    let (words, bbox) = (request.parameter("q"), parameters::bbox(request)?);
+    let offset = match request.parameter("offset") {
+        None => Some(0),
+        Some(text) => parameters::count(text),
+    };
+    let offset = offset.and_then(|offset| usize::try_from(offset).ok());
+    let limit = usize::try_from(limit).unwrap_or(MOST_DATASETS);
+    let behind = offset.map(|offset| offset.saturating_add(limit));
+    let (Some(offset), Some(behind)) = (offset, behind.filter(|behind| *behind <= MOST_DATASETS))
+    else {
+        return Err(bad_request(format!(
+            "offset is a number, with limit at most {MOST_DATASETS}; follow the `next` link for more"
+        )));
+    };
+    if let Some(ids) = request.parameter("ids") {
+        if words.is_some() || bbox.is_some() {
+            return Err(bad_request("ids goes with neither q nor bbox"));
+        }
+        return named(host, ids, offset, behind);
+    }
+    let after = request.parameter("after").map(str::to_owned);
+    let query = DatasetQuery { columns: false, bbox, after, ..DatasetQuery::page(1) };
+    let Some(words) = words else { return page(host, &query, offset, behind) };
+    let terms: Vec<&str> = words.split(',').filter(|term| !term.trim().is_empty()).collect();
+    let of = |term: &&str| DatasetQuery { search: Some((*term).to_owned()), ..query.clone() };
+    match &terms[..] {
+        [] => Err(bad_request("q has no words")),
+        [term] => page(host, &of(term), offset, behind),
+        terms if terms.len() > MOST_IDS => {
+            Err(bad_request(format!("q has at most {MOST_IDS} terms")))
+        }
+        terms => {
+            let limit = u32::try_from(MOST_RECORDS).unwrap_or(u32::MAX);
+            let asked = terms
+                .iter()
+                .map(|term| Asked::datasets(DatasetQuery { limit, after: None, ..of(term) }));
+            let mut any: Vec<Dataset> = Vec::new();
+            for page in host.ask(asked.collect::<Vec<_>>())? {
+                let is_new = |dataset: &Dataset| any.iter().all(|had| had.name != dataset.name);
+                let new: Vec<Dataset> = page.datasets.into_iter().filter(is_new).collect();
+                any.extend(new);
+            }
+            Ok(part(any, offset, behind))
+        }
+    }
+}
+
+/// A page of what the host finds.
+fn page(host: &mut Host, query: &DatasetQuery, offset: usize, behind: usize) -> Step<DatasetPage> {
+    let mut found = collections::collect(host, query, behind)?;
+    found.datasets.drain(..offset.min(found.datasets.len()));
+    Ok(found)
+}
+
+/// The datasets of these ids, as far as they are there.
+fn named(host: &mut Host, ids: &str, offset: usize, behind: usize) -> Step<DatasetPage> {
+    let ids: Vec<&str> = ids.split(',').filter(|id| page_of(id).is_ok()).collect();
+    if ids.len() > MOST_IDS {
+        return Err(bad_request(format!("ids has at most {MOST_IDS} ids")));
+    }
+    let asked = ids.iter().map(|id| Asked::dataset(id).or_refusal());
+    let told = host.ask(asked.collect::<Vec<_>>())?;
+    Ok(part(told.into_iter().flatten().collect(), offset, behind))
+}
+
+/// A page of these datasets.
+fn part(datasets: Vec<Dataset>, offset: usize, behind: usize) -> DatasetPage {
+    let total = datasets.len() as u64;
+    let datasets = datasets.into_iter().take(behind).skip(offset).collect();
+    DatasetPage { datasets, total, next: None }
+}
+
+fn has(list: &str, wanted: &str) -> bool {
+    list.split(',').any(|item| item.trim() == wanted)
+}
+
+/// Returns whether the dates of a dataset meet an interval; without dates they meet every one.
+fn is_within(dataset: &Dataset, (start, end): &Days) -> bool {
+    dataset.dates.as_ref().is_none_or(|(first, last)| {
+        start.as_ref().is_none_or(|start| start <= last)
+            && end.as_ref().is_none_or(|end| first <= end)
+    })
+}
+
+/// A dataset as a record.
+fn record(request: &Request, dataset: &Dataset) -> Value {
+    let Dataset { name, title, description, credit, .. } = dataset;
+    let edition = dataset.editions.first().map(|edition| edition.published_at.as_str());
+    let time = dataset.dates.as_ref().map(|(first, last)| {
+        let mut time = json!({ "interval": [first, last] });
+        if let Some(axis) = dataset.axis {
+            time["resolution"] = duration(axis).into();
+        }
+        time
+    });
+    let service = links::service(request);
+    let mut links = vec![
+        link("self", links::below(request, &["collections", COLLECTION, "items", name]), GEOJSON),
+        link("collection", links::below(request, &["collections", COLLECTION]), JSON),
+        link("describedby", format!("{service}/v1/datasets/{name}"), JSON),
+        link("item", format!("{service}/v1/datasets/{name}/data"), JSON),
+        link("about", format!("{service}/datasets/{name}"), HTML),
+    ];
+    if dataset.bbox.is_some() {
+        links.push(link("items", links::below(request, &["collections", name, "items"]), GEOJSON));
+    }
+    let mut contact = json!({ "organization": credit.source, "roles": ["publisher"] });
+    if let Some(source) = &credit.source_url {
+        contact["links"] = json!([link("about", source, HTML)]);
+    }
+    let mut properties = json!({
+        "type": "dataset",
+        "title": title.as_ref().unwrap_or(name),
+        "license": credit.licence,
+        "rights": credit.attribution,
+        "contacts": [contact],
+    });
+    if let Some(description) = description {
+        properties["description"] = description.as_str().into();
+    }
+    if let Some(edition) = edition {
+        properties["updated"] = edition.into();
+    }
+    if !dataset.languages.is_empty() {
+        let codes = dataset.languages.iter().map(|code| json!({ "code": code }));
+        properties["resourceLanguages"] = codes.collect();
+    }
+    json!({
+        "id": name,
+        "type": "Feature",
+        "conformsTo": ["http://www.opengis.net/spec/ogcapi-records-1/1.0/req/record-core"],
+        "time": time,
+        "geometry": geometry(dataset),
+        "properties": properties,
+        "links": links,
+    })
+}
+
+/// The extent of a dataset; two polygons where it lies across 180°.
+fn geometry(dataset: &Dataset) -> Option<Value> {
+    let bbox = dataset.bbox?;
+    let ring = |west: f64, east: f64| {
+        let (south, north) = (bbox.south, bbox.north);
+        json!([[[west, south], [east, south], [east, north], [west, north], [west, south]]])
+    };
+    Some(if bbox.west > bbox.east {
+        let parts = [ring(bbox.west, 180.0), ring(-180.0, bbox.east)];
+        json!({ "type": "MultiPolygon", "coordinates": parts })
+    } else {
+        json!({ "type": "Polygon", "coordinates": ring(bbox.west, bbox.east) })
+    })
+}
+
+/// A distance of dates as ISO 8601 has it.
+fn duration(axis: Unit) -> &'static str {
+    match axis {
+        Unit::Day => "P1D",
+        Unit::Week => "P7D",
+        Unit::Month => "P1M",
+        Unit::Quarter => "P3M",
+        Unit::Half => "P6M",
+        Unit::Year => "P1Y",
+    }
+}

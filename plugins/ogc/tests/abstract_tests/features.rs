@@ -1,0 +1,150 @@
+//! Features Part 1 and 3: items, one feature, queryables.
+
+use geojson::FeatureCollection;
+use serde_json::json;
+
+use super::service::{BASE, get, get_as};
+
+const ITEMS: &str = "/collections/places/items";
+const GEOJSON: &str = "application/geo+json";
+
+fn names(query: &str) -> Vec<serde_json::Value> {
+    let answer = get(&format!("{ITEMS}?{query}"));
+    assert_eq!(answer.status, 200, "{query}: {}", answer.body);
+    answer.ids()
+}
+
+/// `/conf/core/fc-op`, `fc-response`, `fc-links`, `fc-timeStamp`, `fc-numberMatched`,
+/// `fc-numberReturned`, `crs84`, `/conf/geojson/content`.
+#[test]
+fn items_are_a_feature_collection_contract_18() {
+    let items = get(ITEMS);
+    assert_eq!((items.status, items.media_type.as_str()), (200, GEOJSON));
+    let read: FeatureCollection = serde_json::from_value(items.body.clone()).unwrap();
+    assert_eq!(read.features.len(), 4);
+    assert_eq!(
+        (&items.body["numberMatched"], &items.body["numberReturned"]),
+        (&json!(4), &json!(4))
+    );
+    // A time of its own would be another body each time.
+    assert!(items.body.get("timeStamp").is_none());
+    assert_eq!(items.links("self"), [format!("{BASE}{ITEMS}")]);
+    let alternates = items.links("alternate");
+    for f in ["html", "csv", "arrow", "parquet"] {
+        assert!(alternates.contains(&&*format!("{BASE}{ITEMS}?f={f}")), "{f}: {alternates:?}");
+    }
+    assert!(items.links("next").is_empty());
+    let first = &items.body["features"][0];
+    assert_eq!(first["geometry"], json!({ "type": "Point", "coordinates": [174.8, -36.8] }));
+    assert_eq!(first["properties"], json!({ "name": "Auckland", "date": "2024-01-01" }));
+    assert_eq!(items.body["features"][1]["geometry"], json!(null));
+}
+
+/// `/conf/core/fc-limit-response`.
+#[test]
+fn a_limit_is_kept_and_pages_join_to_the_whole_contract_18() {
+    let whole = get(ITEMS).ids();
+    let mut address = format!("{ITEMS}?limit=3");
+    let mut seen = Vec::new();
+    for size in [3, 1] {
+        let page = get(&address);
+        assert_eq!(page.ids().len(), size);
+        assert_eq!(page.body["numberReturned"], size);
+        seen.extend(page.ids());
+        let next = page.links("next");
+        assert_eq!(page.next.as_deref(), next.first().copied(), "the header `Link`");
+        let Some(next) = next.first() else { break };
+        address = next.strip_prefix(BASE).unwrap().to_owned();
+        assert!(address.contains("limit=3&cursor="), "{address}");
+    }
+    assert_eq!(seen, whole);
+    assert_eq!(names("limit=10001").len(), 4, "more than the maximum is the maximum");
+    assert_eq!(names("limit=99999999999999999999999").len(), 4);
+}
+
+/// `/conf/core/fc-bbox-response`, but that what has no geometry matches no box.
+#[test]
+fn a_box_selects_what_touches_it_across_180_degrees_too_contract_18() {
+    assert_eq!(names("bbox=174,-37,175,-36"), ["Auckland"]);
+    assert_eq!(names("bbox=174,-50,-170,0"), ["Auckland", "Waitangi"]);
+    assert_eq!(names("bbox=-180,-90,180,90"), ["Auckland", "Invercargill", "Waitangi"]);
+    assert_eq!(names("bbox=174,-37,-5,175,-36,5"), ["Auckland"], "heights count for nothing");
+    assert!(names("bbox=0,0,10,10").is_empty());
+    // Under a condition nobody knows how many match.
+    assert!(get(&format!("{ITEMS}?bbox=0,0,10,10")).body.get("numberMatched").is_none());
+}
+
+/// `/conf/core/fc-time-response`.
+#[test]
+fn a_time_selects_the_days_that_it_meets_contract_18() {
+    for (datetime, count) in [
+        ("2024-01-01", 4),
+        ("2024-01-01T12:00:00Z", 4),
+        ("2024-01-02T00:00:00Z", 0),
+        ("2024-01-02T01:00:00%2B02:00", 4),
+        ("2023-12-31T00:00:00Z/2024-01-01T00:00:00Z", 4),
+        ("2024-01-02T00:00:00Z/2024-02-01T00:00:00Z", 0),
+        ("../2024-01-01T00:00:00Z", 4),
+        ("/2023-12-31T00:00:00Z", 0),
+        ("2024-01-01T00:00:00Z/..", 4),
+        ("2024-01-02T00:00:00Z/", 0),
+        ("2020-01-01T00:00:00Z/9999-12-31T00:00:00Z", 4),
+    ] {
+        assert_eq!(names(&format!("datetime={datetime}")).len(), count, "{datetime}");
+    }
+}
+
+/// `/conf/core/f-op`, `f-success`, `f-links`.
+#[test]
+fn a_feature_is_found_by_its_key_contract_18() {
+    for id in get(ITEMS).ids() {
+        let id = id.as_str().unwrap();
+        let encoded: String = id.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let one = get(&format!("{ITEMS}/{encoded}"));
+        assert_eq!((one.status, one.media_type.as_str()), (200, GEOJSON), "{id}");
+        let _: geojson::Feature = serde_json::from_value(one.body.clone()).unwrap();
+        assert_eq!((&one.body["id"], &one.body["properties"]["name"]), (&json!(id), &json!(id)));
+        assert_eq!(one.links("collection"), [format!("{BASE}/collections/places")]);
+        assert_eq!(one.links("self").len(), 1);
+        assert!(one.links("alternate").len() > 2);
+    }
+    let missing = get(&format!("{ITEMS}/nowhere"));
+    assert_eq!((missing.status, missing.media_type.as_str()), (404, "application/problem+json"));
+}
+
+/// `/conf/queryables/get-queryables-op`, `get-queryables-response`,
+/// `/conf/queryables-query-parameters/parameters`.
+#[test]
+fn queryables_are_a_schema_and_parameters_contract_18() {
+    let answer = get("/collections/places/queryables");
+    assert_eq!((answer.status, answer.media_type.as_str()), (200, "application/schema+json"));
+    let schema = answer.body;
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert_eq!(schema["$id"], format!("{BASE}/collections/places/queryables"));
+    assert_eq!(
+        (&schema["type"], &schema["additionalProperties"]),
+        (&json!("object"), &json!(false))
+    );
+    let properties = schema["properties"].as_object().unwrap();
+    assert_eq!(properties["name"]["type"], "string");
+    assert_eq!(properties["date"]["format"], "date");
+    let geometry = &properties["geometry_wkt"];
+    assert!(geometry["format"] == "geometry-any" && geometry.get("type").is_none());
+    assert_eq!(names("name=Auckland"), ["Auckland"]);
+    assert_eq!(names("name=Auckland&date=2024-01-01&bbox=170,-50,180,0"), ["Auckland"]);
+    assert!(names("date=2024-01-02").is_empty());
+    assert!(names("name=").is_empty());
+}
+
+#[test]
+fn other_formats_come_by_name_or_by_accept_contract_18() {
+    for f in ["csv", "arrow", "parquet"] {
+        let answer = get(&format!("{ITEMS}?limit=2&f={f}"));
+        assert_eq!((answer.status, answer.media_type.as_str()), (200, f));
+        assert!(answer.next.unwrap().contains("cursor="), "the link is in the header");
+    }
+    assert_eq!(get_as(ITEMS, "text/csv, application/json;q=0.5").media_type, "csv");
+    for f in ["json", "geojson"] {
+        assert_eq!(get(&format!("{ITEMS}?f={f}")).media_type, GEOJSON);
+    }
+}
