@@ -2,8 +2,8 @@
 //! script packs them by this list.
 
 /// Names of the built-in plugins: formats in the order in which they are listed, then integrations,
-/// then transforms.
-pub const NAMES: [&str; 12] = [
+/// then transforms, then adapters.
+pub const NAMES: [&str; 14] = [
     "json",
     "csv",
     "arrow",
@@ -16,6 +16,8 @@ pub const NAMES: [&str; 12] = [
     "resample",
     "aggregate",
     "pivot",
+    "ogc",
+    "mcp",
 ];
 
 /// Names of the built-in readers. They are no releases: a publisher takes them where nobody

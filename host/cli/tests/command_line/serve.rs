@@ -80,13 +80,14 @@ fn a_server_notices_what_commands_do_and_stops_when_asked_contract_6() {
     let listed = yearbook.run(&["plugin", "list", "--json"]).ok().json();
     let kinds =
         |kind| listed.as_array().unwrap().iter().filter(|plugin| plugin["kind"] == kind).count();
-    let kinds = ["encoder", "generator", "transform"].map(kinds);
-    assert_eq!(kinds, [5, 3, 4], "{listed}");
+    let kinds = ["encoder", "generator", "transform", "adapter"].map(kinds);
+    assert_eq!(kinds, [5, 3, 4, 2], "{listed}");
     let doctor =
         yearbook.run_with(&[("YEARBOOK_SERVER__LISTEN", &address)], &["doctor"]).ok().stdout;
     assert!(
         doctor.contains(
-            "svg, azure-data-factory, fivetran, meltano, aggregate, growth, pivot, resample load"
+            "svg, azure-data-factory, fivetran, meltano, aggregate, growth, pivot, resample, \
+                mcp, ogc load"
         ),
         "{doctor}"
     );
