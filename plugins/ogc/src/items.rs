@@ -71,8 +71,7 @@ fn asked(host: &mut Host, id: &str) -> Step<(Dataset, Vec<Format>)> {
 
 /// All features of a dataset.
 fn features(dataset: &Dataset) -> Selection {
-    let row_numbers = dataset.primary_key.is_empty();
-    Selection { geometry: true, row_numbers, ..Selection::new(&dataset.name) }
+    Selection { geometry: true, ..Selection::new(&dataset.name) }
 }
 
 /// The rows of a selection in the encoding that a request wants.
@@ -87,7 +86,9 @@ fn reply(
     let rows = match Encoding::wanted(request, formats)? {
         Encoding::Page => return Ok(Document::see_other(page_of(&dataset.name)?).into()),
         Encoding::GeoJson => {
-            let id = if key.is_empty() { ROW_NUMBER.to_owned() } else { key.join(",") };
+            let row_numbers = key.is_empty();
+            let id = if row_numbers { ROW_NUMBER.to_owned() } else { key.join(",") };
+            let selection = Selection { row_numbers, ..selection };
             Rows { media_type: Some(GEOJSON.to_owned()), ..Rows::own_format(selection) }
                 .option("id", id)
                 .option("layout", layout)

@@ -2,8 +2,10 @@
 
 use geojson::FeatureCollection;
 use serde_json::json;
+use yearbook_sdk::adapter::{Dataset, Example, Fact, Question, Reply, Rows};
+use yearbook_sdk::testing::sample::SampleCatalogue;
 
-use super::service::{BASE, get, get_as};
+use super::service::{BASE, ask, get, get_as};
 
 const ITEMS: &str = "/collections/places/items";
 const GEOJSON: &str = "application/geo+json";
@@ -147,4 +149,50 @@ fn other_formats_come_by_name_or_by_accept_contract_18() {
     for f in ["json", "geojson"] {
         assert_eq!(get(&format!("{ITEMS}?f={f}")).media_type, GEOJSON);
     }
+}
+
+/// The rows that a request asks for where `places` has another primary key.
+fn rows_with_key(address: &str, key: &[&str]) -> Result<Rows, u16> {
+    let catalogue = SampleCatalogue::new();
+    let key: Vec<String> = key.iter().map(|name| (*name).to_owned()).collect();
+    let tell = |question: &Question| match catalogue.answer(question) {
+        Fact::Dataset(dataset) => Fact::Dataset(Dataset { primary_key: key.clone(), ..dataset }),
+        fact => fact,
+    };
+    match ask(&Example::get(address, 0).request, tell).0 {
+        Reply::Rows(rows) => Ok(rows),
+        Reply::Document(document) => Err(document.status),
+        Reply::Ask(_) => panic!("more than four calls"),
+    }
+}
+
+#[test]
+fn rows_without_a_key_are_named_by_their_number_contract_18() {
+    let option = |rows: &Rows| rows.options[0].clone();
+    let all = rows_with_key(ITEMS, &[]).unwrap();
+    assert_eq!((option(&all), all.selection.row_numbers), (("id".into(), "_row".into()), true));
+    let one = rows_with_key(&format!("{ITEMS}/7"), &[]).unwrap();
+    assert_eq!((one.selection.row, one.selection.limit), (Some(7), Some(1)));
+    for wrong in ["x", "-1", "1.0", "7/8"] {
+        assert_eq!(rows_with_key(&format!("{ITEMS}/{wrong}"), &[]).unwrap_err(), 404, "{wrong}");
+    }
+    let table = rows_with_key(&format!("{ITEMS}?f=csv"), &[]).unwrap();
+    assert!(!table.selection.row_numbers && table.selection.geometry);
+}
+
+#[test]
+fn a_key_of_several_columns_is_one_id_contract_18() {
+    let key = ["name", "date"];
+    let all = rows_with_key(ITEMS, &key).unwrap();
+    assert_eq!(all.options[0].1, "name,date");
+    let values = |address: &str| {
+        let rows = rows_with_key(&format!("{ITEMS}/{address}"), &key)?;
+        let conditions = rows.selection.conditions.into_iter();
+        Ok(conditions.map(|condition| condition.values[0].clone()).collect::<Vec<_>>())
+    };
+    assert_eq!(values("Auckland,2024-01-01").unwrap(), ["Auckland", "2024-01-01"]);
+    assert_eq!(values("a~,b%2Fc,2024-01-01").unwrap(), ["a,b/c", "2024-01-01"]);
+    assert_eq!(values("a/b,2024-01-01").unwrap(), ["a/b", "2024-01-01"], "as some clients send it");
+    let wrong: Result<_, u16> = values("Auckland");
+    assert_eq!(wrong.unwrap_err(), 404);
 }
