@@ -3,33 +3,34 @@
 //! as `~,` and `~~`.
 
 use yearbook_sdk::Column;
-use yearbook_sdk::text::{Dialect as _, json};
+use yearbook_sdk::text::{json, render};
 
-/// The id of a row as JSON.
-pub(crate) fn json(columns: &[Column<'_>], row: usize) -> Vec<u8> {
-    let text = match columns {
-        [only] => match only.integer(row) {
-            Some(number) => return number.to_string().into(),
-            None => cell(only, row),
-        },
-        several => {
-            let parts = several.iter().map(|column| cell(column, row));
-            let parts = parts.map(|part| part.replace('~', "~~").replace(',', "~,"));
-            parts.collect::<Vec<_>>().join(",")
+/// Writes the id of a row as JSON. Null is empty: no key has it.
+pub(crate) fn write(columns: &[Column<'_>], row: usize, out: &mut Vec<u8>) {
+    if let [only] = columns
+        && only.integer(row).is_some()
+    {
+        return render(&json::Json, only, row, out);
+    }
+    out.push(b'"');
+    for (at, column) in columns.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
         }
-    };
-    let mut id = Vec::new();
-    json::Json.text(text.as_bytes(), &mut id);
-    id
-}
-
-/// A value as clients write it in a condition. Null is empty: no key has it.
-fn cell(column: &Column<'_>, row: usize) -> String {
-    let text = || column.text(row).map(str::to_owned);
-    let integer = || column.integer(row).map(|number| number.to_string());
-    let boolean = || column.boolean(row).map(|boolean| boolean.to_string());
-    let number = || column.number(row).map(|number| number.to_string());
-    text().or_else(integer).or_else(boolean).or_else(number).unwrap_or_default()
+        let mut cell = Vec::new();
+        if column.is_valid(row) {
+            render(&json::Json, column, row, &mut cell);
+        }
+        // Text has its quotes, and no escape of JSON has one of the two signs.
+        let text = cell.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
+        for &byte in text.unwrap_or(&cell) {
+            if columns.len() > 1 && matches!(byte, b'~' | b',') {
+                out.push(b'~');
+            }
+            out.push(byte);
+        }
+    }
+    out.push(b'"');
 }
 
 /// The values of so many columns that make this id; `None` where it is the id of no row.

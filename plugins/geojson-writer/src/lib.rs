@@ -104,7 +104,7 @@ impl FeatureWriter {
             transcoder.geometry(text, out).map_err(|error| Error::Internal(error.to_string()))
         };
         let (others, geometries) = self.recoder.apply(batch, write, |()| ())?.split(self.geometry);
-        let ids = self.ids_of(&others);
+        let (ids, ends) = self.ids(&others);
         self.lines.clear();
         let others = match self.hidden {
             Some(hidden) => others.split(hidden).0,
@@ -122,9 +122,10 @@ impl FeatureWriter {
             }
             out.extend_from_slice(open);
             out.extend_from_slice(b"\"type\":\"Feature\",");
-            if let Some(id) = ids.get(row) {
+            if let Some(&end) = ends.get(row) {
+                let begin = if row == 0 { 0 } else { ends[row - 1] };
                 out.extend_from_slice(b"\"id\":");
-                out.extend_from_slice(id);
+                out.extend_from_slice(&ids[begin..end]);
                 out.push(b',');
             }
             out.extend_from_slice(b"\"geometry\":");
@@ -143,11 +144,17 @@ impl FeatureWriter {
         Ok(())
     }
 
-    /// The id of each row as JSON; none without columns for it.
-    fn ids_of(&self, others: &Batch) -> Vec<Vec<u8>> {
+    /// The ids of all rows as JSON, and where each ends; none without columns for them.
+    fn ids(&self, others: &Batch) -> (Vec<u8>, Vec<usize>) {
         let columns: Vec<Column<'_>> = self.ids.iter().map(|at| others.column(*at)).collect();
         let rows = if columns.is_empty() { 0 } else { others.rows() };
-        (0..rows).map(|row| id::json(&columns, row)).collect()
+        let mut ids = Vec::new();
+        let end = |row| {
+            id::write(&columns, row, &mut ids);
+            ids.len()
+        };
+        let ends = (0..rows).map(end).collect();
+        (ids, ends)
     }
 }
 

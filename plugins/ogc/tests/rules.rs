@@ -40,7 +40,7 @@ fn conforms() {
 fn an_id_is_the_primary_key_and_an_integer_where_that_is_one_contract_18() {
     assert_eq!(ids(&table(), "year"), [json!(2020), json!(2021), json!(-1)]);
     assert_eq!(ids(&table(), "region"), ["a,b", "~", "Ōtautahi"]);
-    assert_eq!(ids(&table(), "value"), ["1", "-0.5", "1000000000000000000000"]);
+    assert_eq!(ids(&table(), "value"), ["1.0", "-0.5", "1e+21"]);
     assert_eq!(ids(&table(), "region,year"), ["a~,b,2020", "~~,2021", "Ōtautahi,-1"]);
     assert_eq!(ids(&table(), "final,region"), ["true,a~,b", "false,~~", ",Ōtautahi"]);
     assert_eq!(ids(&table(), ""), [json!(null), json!(null), json!(null)]);

@@ -99,6 +99,8 @@ fn the_definition_has_every_path_and_parameter_contract_18() {
         assert!(problem["content"]["application/problem+json"].is_object(), "{status}");
     }
     assert!(items["security"].as_array().unwrap().contains(&json!({ "header": [] })));
+    let records = &api["components"]["parameters"]["recordLimit"]["schema"];
+    assert_eq!((&records["maximum"], &records["default"]), (&json!(1_000), &json!(10)));
     // Every reference leads somewhere, and every operation has a name of its own.
     let text = api.to_string();
     for place in text.split("\"$ref\":\"#").skip(1) {
