@@ -63,7 +63,8 @@ impl Claim {
             return Some(if power == 0 { Finding::Equal } else { Finding::EqualInUnit });
         }
         match claimed.power_to(&published) {
-            Some(2 | -2) if shares.iter().any(Option::is_some) => Some(Finding::Percent),
+            // Of two percentages one is no proportion.
+            Some(2 | -2) if shares[0] != shares[1] => Some(Finding::Percent),
             Some(power) => Some(Finding::Power(power)),
             None if claimed.is_rounded(&published) => Some(Finding::Rounded),
             None => None,
@@ -142,6 +143,7 @@ mod tests {
             ("3.9", None, "0.039", Some("proportion"), Some(Percent)),
             ("0.039", None, "3.9", Some("percent"), Some(Percent)),
             ("3.9", None, "0.039", None, Some(Power(-2))),
+            ("390", Some("%"), "3.9", Some("percent"), Some(Power(-2))),
             ("5", Some("million"), "5000", Some("thousand"), Some(Power(3))),
             ("3.2", None, "3.187", None, Some(Rounded)),
             ("3.3", None, "3.187", None, None),

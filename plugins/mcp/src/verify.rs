@@ -192,7 +192,10 @@ fn verdict(
         }
         (None, _) => {
             let versions = tried - refused + 1;
-            ("never", format!("None of the {versions} newest versions has this figure."))
+            (
+                "never",
+                format!("None of the {versions} versions that were compared has this figure."),
+            )
         }
     };
     if verdict == "never" && skipped > 0 {

@@ -128,7 +128,8 @@ fn a_value_that_is_close_is_named_contract_20() {
     for (value, unit, kind, power) in [
         (json!(1500), None, "power_of_ten", json!(-3)),
         (json!("0.15"), None, "power_of_ten", json!(1)),
-        (json!(150), Some("percent"), "percent_against_proportion", json!(null)),
+        (json!(150), None, "percent_against_proportion", json!(null)),
+        (json!(150), Some("percent"), "power_of_ten", json!(-2)),
         (json!(2), None, "rounding", json!(null)),
     ] {
         let mut arguments = claim(&value);
