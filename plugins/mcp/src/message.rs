@@ -137,18 +137,13 @@ impl Call {
     }
 }
 
-/// An error of the protocol; without an id where none could be read.
+/// An error of the protocol. Where no id could be read it is null, as JSON-RPC wants it and the
+/// official client for Python: without one that client shows no sentence.
 pub(crate) fn error(status: u16, id: Option<&Value>, code: i64, sentence: &str) -> Document {
     error_with(status, id, json!({ "code": code, "message": sentence }))
 }
 
 /// An error of the protocol, written out.
 pub(crate) fn error_with(status: u16, id: Option<&Value>, error: Value) -> Document {
-    let mut answer = Map::new();
-    answer.insert("jsonrpc".to_owned(), json!("2.0"));
-    if let Some(id) = id {
-        answer.insert("id".to_owned(), id.clone());
-    }
-    answer.insert("error".to_owned(), error);
-    Document::json(status, &Value::Object(answer))
+    Document::json(status, &json!({ "jsonrpc": "2.0", "id": id, "error": error }))
 }

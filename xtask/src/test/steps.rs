@@ -133,19 +133,30 @@ pub(super) fn citations(repository: &Repository) -> Result<CheckCounts> {
 }
 
 /// Checks adapters: `tests/external/adapters` has clients of other APIs, unmodified, read every
-/// demo dataset through the examples that speak these.
+/// demo dataset through the adapters that speak these. A missing npm is one failure.
 pub(super) fn adapters(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::check_python(repository, "adapters")?;
+    let node = tools::node("the suite of a protocol");
+    let modules = if node.is_ok() {
+        let pins = "tests/external/adapters/node";
+        Some(tools::node_modules(repository, "adapters-node", pins)?)
+    } else {
+        None
+    };
     let fixture = ServerFixture::prepare(repository, "adapters")?;
     fixture.publish_demo()?;
     let key = fixture.key("enterprise")?;
     let component = repository.root().join("plugins/dist/time-series.wasm");
     command::run(fixture.yearbook().args(["plugin", "install"]).arg(component))?;
-    fixture.count(&ADAPTERS_SETTINGS, |server| {
+    let tally = fixture.count(&ADAPTERS_SETTINGS, |server| {
         let mut run = fixture.script(&python, "adapters/main.py");
         run.args(["--base", &server.base()]).env("YEARBOOK_KEY", key);
+        if let Some(modules) = modules {
+            run.arg("--modules").arg(modules);
+        }
         Ok(run)
-    })
+    })?;
+    Ok(tally.and_tool(&node))
 }
 
 /// Checks sign-up: `tests/external/signup` runs a mail server that is slow, refuses, is gone and
