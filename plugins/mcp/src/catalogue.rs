@@ -30,6 +30,7 @@ pub(crate) fn search(arguments: &Arguments<'_>, host: &mut Host) -> Step<Value> 
 pub(crate) fn describe(arguments: &Arguments<'_>, host: &mut Host) -> Step<Value> {
     let dataset = host.dataset(&arguments.needed_text("dataset")?)?;
     let mut described = summary(&dataset);
+    described.insert("columns".to_owned(), columns(&dataset.columns, |_| true));
     let mut add = |name: &str, value: Value| {
         described.insert(name.to_owned(), value);
     };
@@ -67,7 +68,7 @@ fn summary(dataset: &Dataset) -> Map<String, Value> {
     add("snapshot", json!(edition.map(|edition| &edition.id)));
     add("published_at", json!(edition.map(|edition| &edition.published_at)));
     add("credit", credit(&dataset.credit));
-    add("columns", columns(&dataset.columns));
+    add("columns", columns(&dataset.columns, |_| false));
     made
 }
 
@@ -144,12 +145,13 @@ pub(crate) fn credit(credit: &Credit) -> Value {
     })
 }
 
-/// Columns with what is known of each.
-pub(crate) fn columns(columns: &[Column]) -> Value {
-    columns.iter().map(column).collect()
+/// Columns with what is known of each; with the sentences of their publisher where `is_described`,
+/// for these are long.
+pub(crate) fn columns(columns: &[Column], is_described: fn(&Column) -> bool) -> Value {
+    columns.iter().map(|one| column(one, is_described(one))).collect()
 }
 
-fn column(column: &Column) -> Value {
+fn column(column: &Column, is_described: bool) -> Value {
     let kind = match column.type_ {
         ColumnType::Text => "text",
         ColumnType::Integer => "integer",
@@ -165,9 +167,11 @@ fn column(column: &Column) -> Value {
     if column.role == "value" || column.unit.is_some() {
         made.insert("unit".to_owned(), json!(column.unit));
     }
-    for (name, text) in
-        [("title", &column.title), ("description", &column.description), ("qualifies", &column.of)]
-    {
+    for (name, text) in [
+        ("title", &column.title),
+        ("description", if is_described { &column.description } else { &None }),
+        ("qualifies", &column.of),
+    ] {
         if let Some(text) = text {
             made.insert(name.to_owned(), json!(text));
         }

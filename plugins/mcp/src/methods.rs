@@ -5,7 +5,7 @@ use yearbook_sdk::adapter::{Document, Host, Step};
 
 use crate::arguments::Arguments;
 use crate::message::{Call, INVALID_PARAMS, METHOD_NOT_FOUND};
-use crate::tools::tools;
+use crate::tools::{self, tools};
 use crate::version::{LEGACY, server_info, supported};
 use crate::{catalogue, rows, verify};
 
@@ -68,8 +68,7 @@ fn tool(call: &Call, host: &mut Host) -> Step<Document> {
     let Some(name) = call.params.get("name").and_then(Value::as_str) else {
         return refuse("tools/call needs the name of a tool.");
     };
-    let tools = tools();
-    let Some(described) = tools.iter().find(|tool| tool["name"] == name) else {
+    let Some(schema) = tools::input_schema(name) else {
         return refuse(&format!(
             "There is no tool '{name}' here; tools/list names those there are."
         ));
@@ -80,7 +79,7 @@ fn tool(call: &Call, host: &mut Host) -> Step<Document> {
         Some(Value::Object(sent)) => sent,
         Some(_) => return refuse("The arguments of a tool are an object."),
     };
-    let arguments = Arguments::check(&described["inputSchema"], sent)?;
+    let arguments = Arguments::check(&schema, sent)?;
     let result = match name {
         "search_datasets" => catalogue::search(&arguments, host),
         "describe_dataset" => catalogue::describe(&arguments, host),

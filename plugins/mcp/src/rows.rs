@@ -51,7 +51,8 @@ pub(crate) fn table(dataset: &str, table: &Table) -> Map<String, Value> {
         made.insert(name.to_owned(), value);
     };
     add("dataset", json!(dataset));
-    add("columns", columns(&known.columns));
+    // Of values they may say a unit that the column does not.
+    add("columns", columns(&known.columns, |column| column.role == "value"));
     add("rows", rows.iter().map(row).collect());
     add("rows_in_selection", json!(known.total));
     add("rows_remain", json!(known.next.is_some() || known.truncated));

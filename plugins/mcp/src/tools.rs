@@ -7,7 +7,7 @@ const SOURCE: &str = include_str!("tools.json");
 
 /// The tools as clients are told of them.
 pub(crate) fn tools() -> Vec<Value> {
-    let source: Value = serde_json::from_str(SOURCE).unwrap_or_default();
+    let source = source();
     let tools = source["tools"].as_array().into_iter().flatten();
     let written = tools.map(|tool| {
         let mut tool = write(&source["parts"], tool);
@@ -20,6 +20,17 @@ pub(crate) fn tools() -> Vec<Value> {
         tool
     });
     written.collect()
+}
+
+/// The schema of a tool's arguments. `None` where there is no such tool.
+pub(crate) fn input_schema(name: &str) -> Option<Value> {
+    let source = source();
+    let tool = source["tools"].as_array()?.iter().find(|tool| tool["name"] == name)?;
+    Some(write(&source["parts"], &tool["inputSchema"]))
+}
+
+fn source() -> Value {
+    serde_json::from_str(SOURCE).unwrap_or_default()
 }
 
 /// A schema with its parts in place.
