@@ -73,7 +73,8 @@ impl FeatureWriter {
         })
     }
 
-    /// The same without the braces of each feature: its members alone.
+    /// The same without the braces of each feature: its members behind a comma, to stand in an
+    /// object that has others.
     #[must_use]
     pub fn bare(self) -> Self {
         Self { is_bare: true, ..self }
@@ -115,7 +116,7 @@ impl FeatureWriter {
         }
         let geometries = geometries.column(0);
         let (lines, mut written) = (&self.lines, 0);
-        let (open, close): (&[u8], &[u8]) = if self.is_bare { (b"", b"") } else { (b"{", b"}") };
+        let (open, close): (&[u8], &[u8]) = if self.is_bare { (b",", b"") } else { (b"{", b"}") };
         for row in 0..geometries.length {
             if row > 0 {
                 out.push(b',');

@@ -9,8 +9,9 @@ use crate::links::{self, GEOJSON, HTML, JSON, SCHEMA, link};
 use crate::problem::not_found;
 use crate::{negotiation, parameters, records};
 
-/// The coordinate reference system of everything: longitude and latitude.
-pub(crate) const CRS84: &str = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
+/// The coordinate reference system of everything: longitude and latitude. Collections do not name
+/// it, for it is what the standard means then; clients would ask for it by parameters of Part 2.
+const CRS84: &str = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
 /// Datasets of one answer of the host, and answers that a request has.
 const PAGE: usize = 1_000;
 const PAGES: usize = 3;
@@ -85,7 +86,7 @@ pub(crate) fn show(request: &Request, host: &mut Host, id: &str) -> Step<Reply> 
 /// 404 for what is no name of one, so that a typing error is this API's own.
 pub(crate) fn page_of(id: &str) -> Step<String> {
     let is_name = |byte: u8| byte == b'_' || byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    if id.is_empty() || !id.bytes().all(is_name) {
+    if !id.starts_with(|first: char| first.is_ascii_lowercase()) || !id.bytes().all(is_name) {
         return Err(no_collection(id));
     }
     Ok(format!("/datasets/{id}"))
@@ -129,8 +130,6 @@ fn collection(request: &Request, dataset: &Dataset) -> Value {
         "description": description.as_deref().unwrap_or_default(),
         "attribution": credit.attribution,
         "itemType": "feature",
-        "crs": [CRS84],
-        "storageCrs": CRS84,
         "links": links,
     });
     if let Some(extent) = extent(dataset) {

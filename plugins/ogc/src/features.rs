@@ -45,7 +45,7 @@ impl Encoder for Features {
                     "layout",
                     ARRAY,
                     &[ARRAY, MEMBERS],
-                    "An array, or the members of one feature.",
+                    "An array, or the members of one feature behind a comma.",
                 ),
             ],
             docs: "Features of GeoJSON with an id.",

@@ -125,7 +125,7 @@ pub(crate) fn frame(request: &Request, facts: &[Fact], known: &Known) -> Framing
         links.push(link("collection", links::below(request, &["collections", id]), JSON));
         let members = json!({ "links": links }).to_string();
         let members = members.strip_suffix('}').unwrap_or_default();
-        return Wrapping::bytes(format!("{members},"), "}").into();
+        return Wrapping::bytes(members, "}").into();
     }
     let next = known.next.as_deref().map(|cursor| request.address_with("cursor", cursor));
     let wrapping = if encoding == Encoding::GeoJson {

@@ -15,10 +15,11 @@ pub(crate) fn not_found(sentence: impl Into<String>) -> Stop {
 }
 
 /// A refusal, the host's or one of this API. What is 422 on `/v1` is 400 here, but where it is the
-/// id of a feature, which is not there then.
+/// name of a dataset or the id of a feature, which is not there then.
 pub(crate) fn document(request: &Request, refusal: &Refusal) -> Document {
     let status = match (refusal.status, &request.segments()[..]) {
         (422, ["collections", _, "items", _, ..]) => 404,
+        (422, _) if refusal.problems.iter().all(is_of_name) => 404,
         (422, _) => 400,
         (status, _) => status,
     };
@@ -36,6 +37,11 @@ pub(crate) fn document(request: &Request, refusal: &Refusal) -> Document {
         media_type: "application/problem+json".to_owned(),
         ..Document::json(status, &problem)
     }
+}
+
+/// Returns whether a problem is with the name of a dataset.
+fn is_of_name(problem: &Problem) -> bool {
+    problem.place.last().is_some_and(|place| place == "name")
 }
 
 /// A sentence that names its parameter as this API has it.

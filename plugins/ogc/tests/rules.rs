@@ -90,6 +90,6 @@ fn members_of_a_feature_stand_without_its_braces_contract_18() {
     );
     assert_eq!(
         encoded(&one, "name", "members"),
-        r#""type":"Feature","id":"x","geometry":{"type":"Point","coordinates":[1,2]},"properties":{"name":"x"}"#
+        r#","type":"Feature","id":"x","geometry":{"type":"Point","coordinates":[1,2]},"properties":{"name":"x"}"#
     );
 }
