@@ -28,7 +28,7 @@ use crate::packages::TestTable;
 use crate::request::TestRequest;
 use crate::s3::S3Server;
 
-/// Plugins that are loaded: those that are built in.
+/// Plugins that are loaded: those that are built in, without adapters.
 pub const PLUGINS: [&str; 12] = [
     "json",
     "csv",

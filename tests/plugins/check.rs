@@ -5,6 +5,9 @@ use yearbook_sandbox::Limits;
 use yearbook_tests::app::PLUGINS;
 use yearbook_tests::components::{component, sandbox};
 
+/// Adapters that are built in.
+const ADAPTERS: [&str; 2] = ["ogc", "mcp"];
+
 fn report(bytes: Vec<u8>, limits: Limits) -> CheckReport {
     let component = ComponentFile::read(bytes, limits.component_bytes).unwrap();
     check(&sandbox(CheckReport::limits(limits)), &component).report
@@ -36,6 +39,19 @@ fn every_built_in_plugin_passes_its_check_within_its_limits() {
             "{name}: {:?}",
             report.budget
         );
+    }
+}
+
+#[test]
+fn the_built_in_adapters_pass_their_check_contract_17() {
+    for name in ADAPTERS {
+        let report = report(component(name), Limits::default());
+        assert!(report.passed(), "{name}: {:#?}", report.findings);
+        assert_eq!(report.name.as_deref(), Some(name));
+        assert!(report.tries > 20, "{name}: {}", report.tries);
+        for budget in &report.budget {
+            assert!(budget.used <= budget.limit, "{name}: {budget:?}");
+        }
     }
 }
 

@@ -15,7 +15,9 @@ import sys
 import time
 import urllib.parse
 
+import assistants
 import fredapi
+import ogc
 import patient
 from tally import Tally, proof
 
@@ -208,6 +210,7 @@ def wait_until_served(service):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--base", required=True, help="address of the server")
+    arguments.add_argument("--modules", help="node_modules with the suite of a protocol")
     given = arguments.parse_args()
     service = Service(given.base, os.environ["YEARBOOK_KEY"])
     wait_until_served(service)
@@ -221,6 +224,8 @@ def main():
         units_and_frequencies_are_transforms_contract_17(tally, service, client)
         a_search_finds_series_that_can_be_read_contract_17(tally, client)
         refusals_reach_the_client_in_its_own_form_contract_17(tally, service, client)
+    ogc.check_all(tally, service)
+    assistants.check_all(tally, service, given.modules)
     return tally.end()
 
 
