@@ -64,7 +64,8 @@ impl Adapter for Mcp {
     }
 }
 
-/// The sentences of a refusal, each with the argument that it is about.
+/// The sentences of a refusal, each with the argument that it is about, and without the words with
+/// which those of `/v1` begin.
 fn sentence(refusal: &Refusal) -> String {
     let mut text = String::new();
     for problem in &refusal.problems {
@@ -76,7 +77,8 @@ fn sentence(refusal: &Refusal) -> String {
         if !place.is_empty() {
             text += &format!("{}: ", place.join("."));
         }
-        text.push_str(&problem.sentence);
+        let sentence = problem.sentence.strip_prefix("Value error, ");
+        text.push_str(sentence.unwrap_or(&problem.sentence));
     }
     if let Some(seconds) = refusal.retry_after {
         text += &format!(" Try again in {seconds} s.");

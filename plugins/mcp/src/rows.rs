@@ -25,7 +25,10 @@ pub(crate) fn data(arguments: &Arguments<'_>, host: &mut Host) -> Step<Value> {
 pub(crate) fn cite(arguments: &Arguments<'_>, host: &mut Host) -> Step<Value> {
     let limit = arguments.number("limit", ROWS[1])?;
     let selection = selection::whole(arguments)?;
-    let selection = Selection { limit: Some(limit.unwrap_or(0).into()), ..selection };
+    // A whole version has its geometry, without which it would have no digest.
+    let geometry = selection == Selection::new(&selection.dataset);
+    let limit = Some(limit.unwrap_or(0).into());
+    let selection = Selection { limit, geometry, ..selection };
     let round = (Asked::dataset(&selection.dataset), Asked::citation(selection));
     let (dataset, cited) = host.ask(round)?;
     Ok(json!({

@@ -124,6 +124,8 @@ def the_official_client_calls_every_tool_contract_20(tally, service):
             whole = service.json(f"/v1/datasets/{name}")
             assert cited["digest"].startswith("yb1:") and cited["snapshot"] == data["snapshot"], cited
             assert data["published_at"] == described["editions"][0]["published_at"] == cited["published_at"]
+            (airports,) = Assistant(service.base, service.key, mode).call(("cite", {"dataset": "us_airports"}))
+            assert airports["digest"].startswith("yb1:"), "a version with geometry is whole too"
             assert data["credit"]["line"] == whole["attribution_text"], data["credit"]
             assert verified["verdict"] == "stands", verified
             return True
@@ -195,7 +197,8 @@ def refusals_reach_the_assistant_contract_20(tally, service):
         assert "nothing" in assistant.refused("get_data", {"dataset": "nothing"})
         assert "colour" in assistant.refused("get_data", {"dataset": "us_airports", "where": {"colour": "red"}})
         assert assistant.refused("get_data", {"dataset": "us_airports", "limit": 201}).startswith("limit: ")
-        assert "as_of" in assistant.refused("get_data", {"dataset": "us_airports", "as_of": "2020-01-01"})
+        refused = assistant.refused("get_data", {"dataset": "us_airports", "as_of": "2020-01-01"})
+        assert refused.startswith("as_of: rows as of a time"), refused
         return True
 
     tally.check("a refusal is a result with isError", check)

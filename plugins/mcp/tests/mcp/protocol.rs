@@ -205,7 +205,7 @@ fn pages_of_other_sites_are_refused_contract_20() {
 
 /// Status and body of a refusal of the host.
 fn refusal(request: &Request, status: u16) -> (u16, Value) {
-    let mut refusal = Refusal::new(status, "It is so.");
+    let mut refusal = Refusal::new(status, "Value error, It is so.");
     refusal.problems[0].place = vec!["query".into(), "where.region".into()];
     refusal.retry_after = (status == 429).then_some(2);
     let Document { status, body, .. } = Mcp::refuse(request, &refusal);

@@ -162,7 +162,9 @@ fn arguments_are_the_selection_of_v1_contract_20() {
     ];
     assert_eq!(selection, expected);
     let cited = selected("cite", json!({ "dataset": "codes" }));
-    assert_eq!((cited.limit, cited.version), (Some(0), Version::Current));
+    assert_eq!((cited.limit, cited.version, cited.geometry), (Some(0), Version::Current, true));
+    let some = json!({ "dataset": "places", "where": { "name": "Auckland" } });
+    assert!(!selected("cite", some).geometry);
 }
 
 #[test]
