@@ -10,6 +10,8 @@ mod methods;
 mod origin;
 mod rows;
 mod selection;
+#[cfg(feature = "suite")]
+mod suite;
 mod tools;
 mod verify;
 mod version;
@@ -29,7 +31,7 @@ pub struct Mcp;
 impl Adapter for Mcp {
     fn describe() -> AdapterDescription {
         AdapterDescription {
-            name: "mcp",
+            name: if cfg!(feature = "suite") { "mcp-suite" } else { "mcp" },
             version: env!("CARGO_PKG_VERSION"),
             title: "Model Context Protocol",
             docs: "Tools for assistants: they find datasets, read rows with their units and credit, cite them, and check figures. \

@@ -68,6 +68,10 @@ fn tool(call: &Call, host: &mut Host) -> Step<Document> {
     let Some(name) = call.params.get("name").and_then(Value::as_str) else {
         return refuse("tools/call needs the name of a tool.");
     };
+    #[cfg(feature = "suite")]
+    if let Some(answer) = crate::suite::answer(call, name) {
+        return Ok(answer);
+    }
     let Some(schema) = tools::input_schema(name) else {
         return refuse(&format!(
             "There is no tool '{name}' here; tools/list names those there are."
@@ -91,7 +95,8 @@ fn tool(call: &Call, host: &mut Host) -> Step<Document> {
     result.map(|structure| call.tool_result(structure))
 }
 
-fn members(value: Value) -> Map<String, Value> {
+/// The members of an object.
+pub(crate) fn members(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(members) => members,
         _ => Map::new(),

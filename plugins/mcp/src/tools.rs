@@ -19,6 +19,8 @@ pub(crate) fn tools() -> Vec<Value> {
         });
         tool
     });
+    #[cfg(feature = "suite")]
+    let written = written.chain(crate::suite::tools());
     written.collect()
 }
 

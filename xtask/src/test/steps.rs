@@ -2,6 +2,7 @@
 //! `deploy/`, of the guide and of the machine description. Owns what each runs; scripts judge.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
@@ -9,8 +10,9 @@ use anyhow::{Context as _, Result, ensure};
 use crate::checks::report::CheckCounts;
 use crate::checks::served::ServerFixture;
 use crate::checks::suites;
+use crate::plugins::PROFILE;
 use crate::repository::Repository;
-use crate::toolchain::GUEST_TARGET;
+use crate::toolchain::{self, GUEST_TARGET};
 use crate::{command, packages, tools};
 
 /// Hundreds of requests a second from one address are wanted here, so there is no burst limit.
@@ -147,7 +149,9 @@ pub(super) fn adapters(repository: &Repository) -> Result<CheckCounts> {
     fixture.publish_demo()?;
     let key = fixture.key("enterprise")?;
     let component = repository.root().join("plugins/dist/time-series.wasm");
-    command::run(fixture.yearbook().args(["plugin", "install"]).arg(component))?;
+    for component in [component, suite_adapter(repository)?] {
+        command::run(fixture.yearbook().args(["plugin", "install"]).arg(component))?;
+    }
     let tally = fixture.count(&ADAPTERS_SETTINGS, |server| {
         let mut run = fixture.script(&python, "adapters/main.py");
         run.args(["--base", &server.base()]).env("YEARBOOK_KEY", key);
@@ -157,6 +161,17 @@ pub(super) fn adapters(repository: &Repository) -> Result<CheckCounts> {
         Ok(run)
     })?;
     Ok(tally.and_tool(&node))
+}
+
+/// Builds the adapter that the official suite of its protocol checks: it has the suite's own tools
+/// beside those that are released.
+fn suite_adapter(repository: &Repository) -> Result<PathBuf> {
+    toolchain::ensure_target(repository.root())?;
+    let package = ["--package", "yearbook-mcp", "--lib", "--features", "suite", "--offline"];
+    let profile = ["--quiet", "--target", GUEST_TARGET, "--profile", PROFILE];
+    command::run(repository.cargo().arg("build").args(package).args(profile))?;
+    let built = repository.target().join(GUEST_TARGET).join(PROFILE);
+    Ok(built.join("yearbook_mcp.wasm"))
 }
 
 /// Checks sign-up: `tests/external/signup` runs a mail server that is slow, refuses, is gone and
