@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use yearbook_sdk::adapter::{
-    Asked, Dataset, DatasetPage, DatasetQuery, Document, Host, Reply, Request, Step,
+    Asked, BoundingBox, Dataset, DatasetPage, DatasetQuery, Document, Host, Reply, Request, Step,
 };
 
 use crate::links::{self, GEOJSON, HTML, JSON, SCHEMA, link};
@@ -143,9 +143,19 @@ pub(crate) const QUERYABLES: &str = "http://www.opengis.net/def/rel/ogc/1.0/quer
 
 /// Place and time of the rows of a dataset.
 fn extent(dataset: &Dataset) -> Option<Value> {
-    let bbox = dataset.bbox.map(
-        |bbox| json!({ "bbox": [[bbox.west, bbox.south, bbox.east, bbox.north]], "crs": CRS84 }),
-    );
+    let bbox = dataset.bbox.map(|BoundingBox { west, south, east, north }| {
+        // The first box is of all. Clients take one that begins in the east for one that does not.
+        let boxes = if west > east {
+            vec![
+                [-180.0, south, 180.0, north],
+                [west, south, 180.0, north],
+                [-180.0, south, east, north],
+            ]
+        } else {
+            vec![[west, south, east, north]]
+        };
+        json!({ "bbox": boxes, "crs": CRS84 })
+    });
     let dates = dataset.dates.as_ref().map(|(first, last)| {
         let times = [format!("{first}T00:00:00Z"), format!("{last}T23:59:59Z")];
         let gregorian = "http://www.opengis.net/def/uom/ISO-8601/0/Gregorian";

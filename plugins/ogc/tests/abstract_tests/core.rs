@@ -111,7 +111,7 @@ fn the_definition_has_every_path_and_parameter_contract_18() {
 }
 
 /// `/conf/core/fc-md-op`, `fc-md-success`, `fc-md-links`, `fc-md-items`, `fc-md-items-links`,
-/// `fc-md-extent`, `sfc-md-op`, `sfc-md-success`.
+/// `fc-md-extent`, `fc-md-extent-multi`, `sfc-md-op`, `sfc-md-success`.
 #[test]
 fn collections_are_the_datasets_with_geometry_contract_18() {
     let list = fine("/collections", JSON);
@@ -129,8 +129,14 @@ fn collections_are_the_datasets_with_geometry_contract_18() {
     assert_eq!(places["itemType"], "feature");
     // Clients that read one ask for it by parameters, which Part 1 does not have.
     assert!(places.get("crs").is_none());
-    // Across 180°.
-    assert_eq!(places["extent"]["spatial"]["bbox"], json!([[168.3, -46.5, -176.5, -36.8]]));
+    // Across 180°: all, then its parts.
+    let [south, north] = [-46.5, -36.8];
+    let boxes = json!([
+        [-180.0, south, 180.0, north],
+        [168.3, south, 180.0, north],
+        [-180.0, south, -176.5, north]
+    ]);
+    assert_eq!(places["extent"]["spatial"]["bbox"], boxes);
     assert_eq!(
         places["extent"]["temporal"]["interval"],
         json!([["2024-01-01T00:00:00Z", "2024-01-01T23:59:59Z"]])
