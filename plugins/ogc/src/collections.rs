@@ -46,9 +46,7 @@ pub(crate) fn collect(host: &mut Host, query: &DatasetQuery, most: usize) -> Ste
 /// `/collections`.
 pub(crate) fn list(request: &Request, host: &mut Host) -> Step<Reply> {
     parameters::check(request, |name| ["f", "after"].contains(&name))?;
-    if let Some(page) = negotiation::page(request, JSON, "/")? {
-        return Ok(page.into());
-    }
+    negotiation::page(request, JSON, "/")?;
     let after = request.parameter("after").map(str::to_owned);
     let all = DatasetQuery { spatial: Some(true), columns: false, after, ..DatasetQuery::page(1) };
     let found = collect(host, &all, MOST_DATASETS)?;
@@ -69,9 +67,7 @@ pub(crate) fn show(request: &Request, host: &mut Host, id: &str) -> Step<Reply> 
     parameters::check(request, |name| name == "f")?;
     let is_catalogue = id == records::COLLECTION;
     let path = if is_catalogue { "/".to_owned() } else { page_of(id)? };
-    if let Some(page) = negotiation::page(request, JSON, &path)? {
-        return Ok(page.into());
-    }
+    negotiation::page(request, JSON, &path)?;
     let document = if is_catalogue {
         records::collection(request)
     } else {

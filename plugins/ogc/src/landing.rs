@@ -24,9 +24,7 @@ const CLASSES: [&str; 11] = [
 /// The landing page.
 pub(crate) fn root(request: &Request) -> Step<Reply> {
     parameters::check(request, |name| name == "f")?;
-    if let Some(page) = negotiation::page(request, JSON, "/")? {
-        return Ok(page.into());
-    }
+    negotiation::page(request, JSON, "/")?;
     let address = |segments: &[&str]| links::below(request, segments);
     let mut links = links::own(request, JSON);
     links.extend([
@@ -51,9 +49,7 @@ pub(crate) fn root(request: &Request) -> Step<Reply> {
 /// `/conformance`.
 pub(crate) fn conformance(request: &Request) -> Step<Reply> {
     parameters::check(request, |name| name == "f")?;
-    if let Some(page) = negotiation::page(request, JSON, "/")? {
-        return Ok(page.into());
-    }
+    negotiation::page(request, JSON, "/")?;
     let document = json!({ "links": links::own(request, JSON), "conformsTo": CLASSES });
     Ok(Document::json(200, &document).into())
 }

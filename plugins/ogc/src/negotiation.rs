@@ -16,8 +16,9 @@ pub(crate) enum Encoding {
     Format(Format),
 }
 
-/// The redirection to a page of the catalogue, where the client wants HTML and not this type.
-pub(crate) fn page(request: &Request, media_type: &str, path: &str) -> Step<Option<Document>> {
+/// Ends the call with a redirection to a page of the catalogue, where the client wants HTML and not
+/// this type.
+pub(crate) fn page(request: &Request, media_type: &str, path: &str) -> Step<()> {
     let is_page = match request.parameter("f") {
         Some("json") => false,
         Some("geojson") if media_type == GEOJSON => false,
@@ -28,7 +29,7 @@ pub(crate) fn page(request: &Request, media_type: &str, path: &str) -> Step<Opti
             None => return Err(not_acceptable(media_type)),
         },
     };
-    Ok(is_page.then(|| Document::see_other(path)))
+    if is_page { Err(Document::see_other(path).into()) } else { Ok(()) }
 }
 
 impl Encoding {

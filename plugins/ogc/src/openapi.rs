@@ -16,9 +16,7 @@ const COMPONENTS: &str = include_str!("components.json");
 /// `/api`.
 pub(crate) fn show(request: &Request, host: &mut Host) -> Step<Reply> {
     parameters::check(request, |name| name == "f")?;
-    if let Some(page) = negotiation::page(request, OPENAPI, "/")? {
-        return Ok(page.into());
-    }
+    negotiation::page(request, OPENAPI, "/")?;
     let all = DatasetQuery { spatial: Some(true), ..DatasetQuery::page(MOST_COLLECTIONS) };
     let told = host.ask(Asked::datasets(all).or_refusal())?;
     let few = told.ok().filter(|page| page.next.is_none());
@@ -117,7 +115,7 @@ fn get(path: &str, summary: &str, media_type: &str, parameters: Vec<Value>) -> V
         },
     });
     if path.contains("/items") && !path.contains("/catalogue/") {
-        operation["security"] = json!([{ "header": [] }, { "basic": [] }, { "bearer": [] }, {}]);
+        operation["security"] = json!([{ "header": [] }, { "basic": [] }, { "bearer": [] }]);
         operation["responses"]["401"] = response("problem");
         operation["responses"]["429"] = response("problem");
     }

@@ -24,9 +24,7 @@ pub(crate) fn show(request: &Request, host: &mut Host, id: &str) -> Step<Reply> 
     if id == records::COLLECTION {
         return Err(not_found("records have no queryables but their parameters: see `/api`"));
     }
-    if let Some(page) = negotiation::page(request, SCHEMA, &page_of(id)?)? {
-        return Ok(page.into());
-    }
+    negotiation::page(request, SCHEMA, &page_of(id)?)?;
     let dataset = spatial(id, host.dataset(id)?)?;
     let mut properties: Map<String, Value> =
         queryables(&dataset).map(|column| (column.name.clone(), schema(column))).collect();

@@ -42,9 +42,7 @@ pub(crate) fn collection(request: &Request) -> Value {
 /// `/collections/catalogue/items`.
 pub(crate) fn list(request: &Request, host: &mut Host) -> Step<Reply> {
     parameters::check(request, |name| PARAMETERS.contains(&name))?;
-    if let Some(page) = negotiation::page(request, GEOJSON, "/")? {
-        return Ok(page.into());
-    }
+    negotiation::page(request, GEOJSON, "/")?;
     let days = parameters::datetime(request)?;
     let is_filtered = days != (None, None);
     let limit = parameters::limit(request, MOST_RECORDS)?;
@@ -74,9 +72,7 @@ pub(crate) fn list(request: &Request, host: &mut Host) -> Step<Reply> {
 /// `/collections/catalogue/items/{name}`.
 pub(crate) fn show(request: &Request, host: &mut Host, name: &str) -> Step<Reply> {
     parameters::check(request, |name| name == "f")?;
-    if let Some(page) = negotiation::page(request, GEOJSON, &page_of(name)?)? {
-        return Ok(page.into());
-    }
+    negotiation::page(request, GEOJSON, &page_of(name)?)?;
     let dataset = host.dataset(name)?;
     let mut document = record(request, &dataset);
     let own = links::own(request, GEOJSON);
