@@ -13,6 +13,8 @@ pub(crate) struct Cells {
     /// Position of each row in `rows`, by its group and its period.
     positions: HashMap<(usize, Option<u32>), usize>,
     rows: Vec<PivotRow>,
+    /// Position of the row that came last.
+    last: usize,
 }
 
 /// A row that comes out.
@@ -41,6 +43,19 @@ impl Cells {
         (group, date, period): (usize, Option<i32>, Option<&str>),
         cell: (usize, Option<Value>),
     ) {
+        // Most values are of the row that the one before was of.
+        let is_it = |row: &&mut PivotRow| row.group == group && row.period.as_deref() == period;
+        match self.rows.get_mut(self.last).filter(is_it) {
+            Some(row) => row.cells.push(cell),
+            None => {
+                self.last = self.position(group, date, period);
+                self.rows[self.last].cells.push(cell);
+            }
+        }
+    }
+
+    /// Position of a row, which is new where it has not come.
+    fn position(&mut self, group: usize, date: Option<i32>, period: Option<&str>) -> usize {
         let number = period.map(|period| match self.periods.get(period) {
             Some(number) => *number,
             None => {
@@ -49,12 +64,11 @@ impl Cells {
                 number
             }
         });
-        let position = *self.positions.entry((group, number)).or_insert_with(|| {
+        *self.positions.entry((group, number)).or_insert_with(|| {
             let period = period.map(str::to_owned);
             self.rows.push(PivotRow { group, date, period, cells: Vec::new() });
             self.rows.len() - 1
-        });
-        self.rows[position].cells.push(cell);
+        })
     }
 
     /// Gives the rows in the order of their periods, rows without one last, and begins again.
@@ -74,8 +88,8 @@ impl Cells {
             }
         }
         rows.sort_by(|one, other| {
-            let key = |row: &PivotRow| (row.period.is_none(), row.period.clone());
-            key(one).cmp(&key(other))
+            let (one, other) = (&one.period, &other.period);
+            (one.is_none(), one).cmp(&(other.is_none(), other))
         });
         Ok(rows)
     }

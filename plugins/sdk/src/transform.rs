@@ -53,7 +53,8 @@ pub trait Transform: Sized + 'static {
         Err(TransformError::Internal("it takes no rows before the first push".to_owned()))
     }
 
-    /// Takes rows, and adds rows of the output where there are some.
+    /// Takes rows, and adds rows of the output where there are some. Those of [`Relation::New`]
+    /// leave when they fill a batch.
     ///
     /// # Errors
     /// [`TransformError`].

@@ -1,7 +1,7 @@
 //! Rows of the output under construction.
 
 use super::{MadeType, Relation, Source, TransformError, TransformOutput};
-use crate::value_buffer::{BATCH_BYTES, BATCH_ROWS, Layout, ValueBuffer, take_rows};
+use crate::value_buffer::{BATCH_BYTES, BATCH_ROWS, ValueBuffer, take_rows};
 use crate::wire::RawMadeRows;
 
 /// Rows that a transform adds, value by value: one value or null for every row in each column of
@@ -124,6 +124,32 @@ impl MadeRows {
     #[inline]
     pub fn number(&mut self, made: usize, value: Option<f64>) {
         self.fixed(made, MadeType::Number, value.map(f64::to_le_bytes));
+    }
+
+    /// Adds a number or null for each of some rows: takes less time than one by one.
+    ///
+    /// ```
+    /// use yearbook_sdk::transform::{MadeRows, MadeType, OutputColumn, Relation, TransformOutput};
+    ///
+    /// let columns = vec![OutputColumn::made("rate", MadeType::Number)];
+    /// let output = TransformOutput { columns, rows: Relation::Same, order: Vec::new() };
+    /// let mut made = MadeRows::new(&output);
+    /// made.numbers(0, [Some(0.5), None].into_iter());
+    /// assert_eq!(made.rows(), 2);
+    /// ```
+    ///
+    /// # Panics
+    /// As [`MadeRows::text`].
+    pub fn numbers(&mut self, made: usize, values: impl Iterator<Item = Option<f64>>) {
+        let buffer = self.columns[made].of(MadeType::Number);
+        let before = buffer.length();
+        for value in values {
+            match value {
+                Some(value) => buffer.push_fixed(value.to_le_bytes()),
+                None => buffer.push_null(),
+            }
+        }
+        self.bytes += (buffer.length() - before) * size_of::<f64>();
     }
 
     /// Adds a boolean, or null.
@@ -274,17 +300,6 @@ impl MadeRows {
             None => buffer.push_null(),
         }
         self.bytes += N;
-    }
-}
-
-impl From<MadeType> for Layout {
-    fn from(made_type: MadeType) -> Self {
-        match made_type {
-            MadeType::Text => Self::Text,
-            MadeType::Integer | MadeType::Number => Self::Fixed(8),
-            MadeType::Date => Self::Fixed(4),
-            MadeType::Boolean => Self::Bits,
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The columns that a transform gives.
 
 use crate::generator::Role;
+use crate::value_buffer::Layout;
 
 /// Columns of the output, and the order of its rows.
 ///
@@ -122,6 +123,17 @@ pub enum MadeType {
     Boolean,
     /// Days since 1970-01-01, from the year 1 to 9999. The host makes text of them.
     Date,
+}
+
+impl From<MadeType> for Layout {
+    fn from(made_type: MadeType) -> Self {
+        match made_type {
+            MadeType::Text => Self::Text,
+            MadeType::Integer | MadeType::Number => Self::Fixed(8),
+            MadeType::Date => Self::Fixed(4),
+            MadeType::Boolean => Self::Bits,
+        }
+    }
 }
 
 /// The rows that come out of rows that go in.
