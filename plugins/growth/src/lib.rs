@@ -2,6 +2,7 @@
 //! (contract-16-growth). Each number is the result of at most two operations of IEEE 754, and the
 //! logarithm is compiled in, so that every host makes the same bits.
 
+mod places;
 mod row_columns;
 mod settings;
 
@@ -10,9 +11,11 @@ use yearbook_sdk::transform::{
     Codes, InputRows, MadeRows, MadeType, Needs, OutputColumn, Relation, TransformDescription,
     TransformError, TransformOutput,
 };
-use yearbook_sdk::{Field, Kind, Options, Parameter, Schema, Transform};
-use yearbook_series::{RecentValues, SeriesMap};
+use yearbook_sdk::{Column, Field, Kind, Options, Parameter, Schema, Transform};
+use yearbook_series::{Number, SeriesMap, read_number};
 
+use places::{FreePlaces, SeriesPlaces};
+use row_columns::Moment;
 use settings::{Measure, Settings};
 
 yearbook_sdk::export_transform!(Growth);
@@ -21,8 +24,20 @@ yearbook_sdk::export_transform!(Growth);
 #[derive(Debug)]
 pub struct Growth {
     settings: Settings,
-    series: SeriesMap<RecentValues<f64>>,
+    series: SeriesMap<SeriesPlaces>,
+    free: FreePlaces,
+    /// Values of each column, by their places.
+    values: Vec<Vec<Option<f64>>>,
     output: TransformOutput,
+}
+
+/// Places of a row's values.
+#[derive(Debug, Clone, Copy, Default)]
+struct RowPlaces {
+    /// The place of those that they are compared with; `None` where there are none.
+    earlier: Option<usize>,
+    /// The place where later rows find them; `None` where none looks.
+    own: Option<usize>,
 }
 
 impl Transform for Growth {
@@ -94,7 +109,9 @@ impl Transform for Growth {
         };
         let columns = schema.fields.iter().enumerate().map(column).collect();
         let output = TransformOutput { columns, rows: Relation::Same, order: Vec::new() };
-        Ok(Self { settings, series: SeriesMap::default(), output })
+        let values = vec![Vec::new(); settings.columns.len()];
+        let (series, free) = (SeriesMap::default(), FreePlaces::default());
+        Ok(Self { settings, series, free, values, output })
     }
 
     fn output(&self) -> &TransformOutput {
@@ -104,40 +121,59 @@ impl Transform for Growth {
     /// Takes the rows of the base, as those of the time 0.
     fn prime(&mut self, rows: &InputRows) -> Result<(), TransformError> {
         let columns = self.settings.read(rows);
-        for row in 0..rows.rows() {
+        let mut places = vec![RowPlaces::default(); rows.rows()];
+        for (row, place) in places.iter_mut().enumerate() {
             if let Some(form) = columns.base_form(row, self.settings.reference) {
-                let series = self.series.entry(rows.group(row), form, RecentValues::default);
-                series.add(0, columns.values(row))?;
+                let series = self.series.entry(rows.group(row), form, SeriesPlaces::default);
+                place.own = Some(series.add(0, &mut self.free)?);
             }
+        }
+        for (at, column) in columns.values.iter().enumerate() {
+            self.compare(at, column, &places).for_each(drop);
         }
         Ok(())
     }
 
     fn push(&mut self, rows: &InputRows, made: &mut MadeRows) -> Result<(), TransformError> {
         let columns = self.settings.read(rows);
+        let mut places = vec![RowPlaces::default(); rows.rows()];
         let mut moment = None;
-        for row in 0..rows.rows() {
+        for (row, place) in places.iter_mut().enumerate() {
             // Tables ascend in time, so most rows have that of the one before.
             if !columns.is_as_before(row) {
                 moment = columns.moment(row, self.settings.reference);
             }
-            let Some(moment) = &moment else {
-                columns.values(row).enumerate().for_each(|(at, _)| made.number(at, None));
-                continue;
-            };
-            let series = self.series.entry(rows.group(row), moment.form, RecentValues::default);
-            let width = columns.width();
-            let is_known = moment.earlier.is_some_and(|earlier| series.seek(earlier, width));
-            for (at, value) in columns.values(row).enumerate() {
-                let earlier = series.first(at).filter(|_| is_known);
-                let both = value.zip(earlier);
-                made.number(at, both.and_then(|(x, p)| self.settings.measure.of(x, p)));
-            }
-            if let Some(time) = moment.time {
-                series.add(time, columns.values(row))?;
-            }
+            let Some(Moment { form, time, earlier }) = moment else { continue };
+            let series = self.series.entry(rows.group(row), form, SeriesPlaces::default);
+            place.earlier = earlier.and_then(|earlier| series.seek(earlier, &mut self.free));
+            place.own = time.map(|time| series.add(time, &mut self.free)).transpose()?;
+        }
+        for (at, column) in columns.values.iter().enumerate() {
+            made.numbers(at, self.compare(at, column, &places));
         }
         Ok(())
+    }
+}
+
+impl Growth {
+    /// Results that replace the values of a column, row by row. Each value stands in its own place
+    /// then.
+    fn compare<'a>(
+        &'a mut self,
+        at: usize,
+        column: &'a Column<'_>,
+        places: &'a [RowPlaces],
+    ) -> impl Iterator<Item = Option<f64>> + 'a {
+        let (values, measure) = (&mut self.values[at], self.settings.measure);
+        values.resize(self.free.count(), None);
+        places.iter().enumerate().map(move |(row, place)| {
+            let value = read_number(column, row).map(Number::to_f64);
+            let earlier = place.earlier.and_then(|place| values[place]);
+            if let Some(own) = place.own {
+                values[own] = value;
+            }
+            value.zip(earlier).and_then(|(x, p)| measure.of(x, p))
+        })
     }
 }
 

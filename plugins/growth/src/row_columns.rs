@@ -1,9 +1,8 @@
 //! Columns of a batch of rows: their times and values.
 
-use yearbook_sdk::Column;
 use yearbook_sdk::calendar::{PeriodCode, PeriodCodeForm};
 use yearbook_sdk::transform::InputRows;
-use yearbook_series::{Number, read_number};
+use yearbook_sdk::{Column, Values};
 
 use crate::settings::{Reference, Settings};
 
@@ -11,10 +10,11 @@ use crate::settings::{Reference, Settings};
 pub(crate) struct RowColumns<'a> {
     periods: Option<Column<'a>>,
     days: Option<Column<'a>>,
-    values: Vec<Column<'a>>,
+    pub(crate) values: Vec<Column<'a>>,
 }
 
 /// The time of a row.
+#[derive(Clone, Copy)]
 pub(crate) struct Moment {
     /// Form of its period code; without periods all rows have one.
     pub(crate) form: PeriodCodeForm,
@@ -38,16 +38,6 @@ impl Settings {
 }
 
 impl RowColumns<'_> {
-    /// Number of value columns.
-    pub(crate) fn width(&self) -> usize {
-        self.values.len()
-    }
-
-    /// Values of a row.
-    pub(crate) fn values(&self, row: usize) -> impl ExactSizeIterator<Item = Option<f64>> {
-        self.values.iter().map(move |column| read_number(column, row).map(Number::to_f64))
-    }
-
     /// Form of the period of a row at the base; `None` for other rows.
     pub(crate) fn base_form(&self, row: usize, base: Reference) -> Option<PeriodCodeForm> {
         let code = self.code(row)?;
@@ -82,7 +72,11 @@ impl RowColumns<'_> {
 
     /// Returns whether a row has the time of the one before it.
     pub(crate) fn is_as_before(&self, row: usize) -> bool {
-        let same_code = |periods: &Column<'_>| periods.text(row) == periods.text(row - 1);
+        let same_code = |periods: &Column<'_>| {
+            let Values::Utf8(codes) = &periods.values else { return false };
+            let same_null = periods.is_valid(row) == periods.is_valid(row - 1);
+            same_null && codes.bytes(row) == codes.bytes(row - 1)
+        };
         row > 0 && self.periods.as_ref().is_none_or(same_code) && self.day(row) == self.day(row - 1)
     }
 

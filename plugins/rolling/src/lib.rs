@@ -108,7 +108,7 @@ impl Transform for Rolling {
             };
             let window = self.series.entry(rows.group(row), form, RecentValues::default);
             window.add(ordinal, values.iter().map(|column| read_number(column, row)))?;
-            window.seek(ordinal.saturating_sub(self.settings.window - 1), values.len());
+            window.forget_before(ordinal.saturating_sub(self.settings.window - 1), values.len());
             for (at, made_type) in self.made.iter().enumerate() {
                 let values = window.column(at, values.len()).flatten();
                 make_number(made, at, *made_type, self.settings.result(values));

@@ -13,6 +13,6 @@ pub use columns::{
     Number, is_numeric, listed_columns, make_number, numeric_columns, position, read_number,
     value_columns,
 };
-pub use recent_values::RecentValues;
+pub use recent_values::{RecentValues, descending_rows};
 pub use series_map::{Series, SeriesMap};
 pub use summary::{Summary, SummaryKind};

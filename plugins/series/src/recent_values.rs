@@ -14,20 +14,12 @@ pub struct RecentValues<T> {
 }
 
 impl<T: Copy> RecentValues<T> {
-    /// Forgets what was before a time, and returns whether this time is there: its values are then
-    /// the first ones. `width`: number of columns.
-    pub fn seek(&mut self, time: i32, width: usize) -> bool {
+    /// Forgets what was before a time. `width`: number of columns.
+    pub fn forget_before(&mut self, time: i32, width: usize) {
         while self.times.front().is_some_and(|first| *first < time) {
             self.times.pop_front();
             self.values.drain(..width);
         }
-        self.times.front() == Some(&time)
-    }
-
-    /// Value of a column at the first time.
-    #[must_use]
-    pub fn first(&self, column: usize) -> Option<T> {
-        self.values.get(column).copied().flatten()
     }
 
     /// All values of a column of `width`, by time.
@@ -47,11 +39,7 @@ impl<T: Copy> RecentValues<T> {
     ) -> Result<(), TransformError> {
         match self.times.back() {
             Some(newest) if *newest > time => {
-                return Err(TransformError::UnsupportedRows(
-                    "the rows of a series do not ascend in time, so earlier ones are not known; \
-                     where another transform comes first, let its rows ascend by date"
-                        .to_owned(),
-                ));
+                return Err(descending_rows());
             }
             Some(newest) if *newest == time => {
                 self.values.truncate(self.values.len() - values.len());
@@ -67,4 +55,14 @@ impl<T> Default for RecentValues<T> {
     fn default() -> Self {
         Self { times: VecDeque::new(), values: VecDeque::new() }
     }
+}
+
+/// Refusal of rows of a series that do not ascend in time.
+#[must_use]
+pub fn descending_rows() -> TransformError {
+    TransformError::UnsupportedRows(
+        "the rows of a series do not ascend in time, so earlier ones are not known; where another \
+         transform comes first, let its rows ascend by date"
+            .to_owned(),
+    )
 }

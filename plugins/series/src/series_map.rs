@@ -27,6 +27,7 @@ pub struct Series<T> {
 
 impl<T> SeriesMap<T> {
     /// Returns the value of a series, made by `default` when the series is new.
+    #[inline]
     pub fn entry(
         &mut self,
         group: usize,
