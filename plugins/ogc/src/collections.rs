@@ -48,7 +48,13 @@ pub(crate) fn list(request: &Request, host: &mut Host) -> Step<Reply> {
     parameters::check(request, |name| ["f", "after"].contains(&name))?;
     negotiation::page(request, JSON, "/")?;
     let after = request.parameter("after").map(str::to_owned);
-    let all = DatasetQuery { spatial: Some(true), columns: false, after, ..DatasetQuery::page(1) };
+    let all = DatasetQuery {
+        spatial: Some(true),
+        columns: false,
+        language: negotiation::language(request),
+        after,
+        ..DatasetQuery::page(1)
+    };
     let found = collect(host, &all, MOST_DATASETS)?;
     let datasets = found.datasets.iter();
     let mut collections: Vec<Value> =
@@ -71,7 +77,7 @@ pub(crate) fn show(request: &Request, host: &mut Host, id: &str) -> Step<Reply> 
     let document = if is_catalogue {
         records::collection(request)
     } else {
-        collection(request, &spatial(id, host.dataset(id)?)?)
+        collection(request, &spatial(id, host.ask(negotiation::dataset(request, id))?)?)
     };
     Ok(Document::json(200, &document).into())
 }

@@ -1,6 +1,7 @@
-//! The encoding that a client gets: by `f`, else by `Accept`. Pages are those of the catalogue.
+//! The encoding that a client gets, by `f`, else by `Accept`, and the language of text. Pages are
+//! those of the catalogue.
 
-use yearbook_sdk::adapter::{Document, Format, Refusal, Request, Step};
+use yearbook_sdk::adapter::{Asked, Dataset, Document, Format, Refusal, Request, Step};
 
 use crate::links::{GEOJSON, HTML, JSON};
 use crate::problem::bad_request;
@@ -30,6 +31,18 @@ pub(crate) fn page(request: &Request, media_type: &str, path: &str) -> Step<()> 
         },
     };
     if is_page { Err(Document::see_other(path).into()) } else { Ok(()) }
+}
+
+/// The language that a client would have first.
+pub(crate) fn language(request: &Request) -> Option<String> {
+    let first = request.header("accept-language")?.split([',', ';']).next()?.trim();
+    Some(first.to_owned()).filter(|language| !language.is_empty() && language != "*")
+}
+
+/// The question about a dataset, its text in that language.
+pub(crate) fn dataset(request: &Request, name: &str) -> Asked<Dataset> {
+    language(request)
+        .map_or_else(|| Asked::dataset(name), |language| Asked::dataset_in(name, &language))
 }
 
 impl Encoding {

@@ -17,7 +17,11 @@ const COMPONENTS: &str = include_str!("components.json");
 pub(crate) fn show(request: &Request, host: &mut Host) -> Step<Reply> {
     parameters::check(request, |name| name == "f")?;
     negotiation::page(request, OPENAPI, "/")?;
-    let all = DatasetQuery { spatial: Some(true), ..DatasetQuery::page(MOST_COLLECTIONS) };
+    let all = DatasetQuery {
+        spatial: Some(true),
+        language: negotiation::language(request),
+        ..DatasetQuery::page(MOST_COLLECTIONS)
+    };
     let told = host.ask(Asked::datasets(all).or_refusal())?;
     let few = told.ok().filter(|page| page.next.is_none());
     let document = json!({

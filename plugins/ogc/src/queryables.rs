@@ -25,7 +25,7 @@ pub(crate) fn show(request: &Request, host: &mut Host, id: &str) -> Step<Reply> 
         return Err(not_found("records have no queryables but their parameters: see `/api`"));
     }
     negotiation::page(request, SCHEMA, &page_of(id)?)?;
-    let dataset = spatial(id, host.dataset(id)?)?;
+    let dataset = spatial(id, host.ask(negotiation::dataset(request, id))?)?;
     let mut properties: Map<String, Value> =
         queryables(&dataset).map(|column| (column.name.clone(), schema(column))).collect();
     for column in dataset.columns.iter().filter(|column| column.role == "geometry") {

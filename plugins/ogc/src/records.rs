@@ -73,7 +73,7 @@ pub(crate) fn list(request: &Request, host: &mut Host) -> Step<Reply> {
 pub(crate) fn show(request: &Request, host: &mut Host, name: &str) -> Step<Reply> {
     parameters::check(request, |name| name == "f")?;
     negotiation::page(request, GEOJSON, &page_of(name)?)?;
-    let dataset = host.dataset(name)?;
+    let dataset = host.ask(negotiation::dataset(request, name))?;
     let mut document = record(request, &dataset);
     let own = links::own(request, GEOJSON);
     if let Some(links) = document["links"].as_array_mut() {
@@ -107,10 +107,11 @@ fn find(request: &Request, host: &mut Host, limit: u64) -> Step<DatasetPage> {
         if words.is_some() || bbox.is_some() {
             return Err(bad_request("ids goes with neither q nor bbox"));
         }
-        return named(host, ids, offset, behind);
+        return named(request, host, ids, (offset, behind));
     }
     let after = request.parameter("after").map(str::to_owned);
-    let query = DatasetQuery { columns: false, bbox, after, ..DatasetQuery::page(1) };
+    let language = negotiation::language(request);
+    let query = DatasetQuery { columns: false, bbox, language, after, ..DatasetQuery::page(1) };
     let Some(words) = words else { return page(host, &query, offset, behind) };
     let terms: Vec<&str> = words.split(',').filter(|term| !term.trim().is_empty()).collect();
     let of = |term: &&str| DatasetQuery { search: Some((*term).to_owned()), ..query.clone() };
@@ -144,12 +145,17 @@ fn page(host: &mut Host, query: &DatasetQuery, offset: usize, behind: usize) -> 
 }
 
 /// The datasets of these ids, as far as they are there.
-fn named(host: &mut Host, ids: &str, offset: usize, behind: usize) -> Step<DatasetPage> {
+fn named(
+    request: &Request,
+    host: &mut Host,
+    ids: &str,
+    (offset, behind): (usize, usize),
+) -> Step<DatasetPage> {
     let ids: Vec<&str> = ids.split(',').filter(|id| page_of(id).is_ok()).collect();
     if ids.len() > MOST_IDS {
         return Err(bad_request(format!("ids has at most {MOST_IDS} ids")));
     }
-    let asked = ids.iter().map(|id| Asked::dataset(id).or_refusal());
+    let asked = ids.iter().map(|id| negotiation::dataset(request, id).or_refusal());
     let told = host.ask(asked.collect::<Vec<_>>())?;
     Ok(part(told.into_iter().flatten().collect(), offset, behind))
 }

@@ -5,7 +5,7 @@ use yearbook_ogc::Ogc;
 use yearbook_sdk::adapter::{Dataset, DatasetQuery, Example, Fact, Question, Refusal, Reply};
 use yearbook_sdk::testing::sample::SampleCatalogue;
 
-use super::service::{Answer, BASE, ask, get, get_as, links_in, refused};
+use super::service::{Answer, BASE, ask, get, get_as, get_in, links_in, refused};
 
 const JSON: &str = "application/json";
 const OPENAPI: &str = "application/vnd.oai.openapi+json;version=3.0";
@@ -289,4 +289,21 @@ fn browsers_are_led_to_the_pages_of_the_catalogue_contract_18() {
     assert_eq!(get("/?f=html").location.as_deref(), Some("/"));
     let quick = get_as("/api", "application/vnd.oai.openapi+json;version=3.0, application/json");
     assert_eq!((quick.status, quick.media_type.as_str()), (200, OPENAPI));
+}
+
+#[test]
+fn text_is_in_the_language_that_a_client_would_have_contract_18() {
+    let title = "Ngā hua o te kererū";
+    for (address, place) in [
+        ("/collections", "/collections/0/title"),
+        ("/collections/places", "/title"),
+        ("/collections/places/queryables", "/title"),
+        ("/collections/catalogue/items/places", "/properties/title"),
+        ("/collections/catalogue/items?ids=places", "/features/0/properties/title"),
+        ("/collections/catalogue/items?offset=2", "/features/0/properties/title"),
+    ] {
+        let titled = |language| get_in(address, language).body.pointer(place).cloned().unwrap();
+        assert_eq!(titled("mi, en;q=0.5"), title, "{address}");
+        assert!(titled("en") != title && titled("*") == titled("en"), "{address}");
+    }
 }

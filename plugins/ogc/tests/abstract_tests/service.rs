@@ -30,6 +30,11 @@ pub(crate) fn get_as(address: &str, accept: &str) -> Answer {
     answer(Example::get(address, 0).header("accept", accept).request)
 }
 
+/// The same with an `Accept-Language`.
+pub(crate) fn get_in(address: &str, language: &str) -> Answer {
+    answer(Example::get(address, 0).header("accept-language", language).request)
+}
+
 fn answer(request: Request) -> Answer {
     let request = Request { base: BASE.to_owned(), ..request };
     let catalogue = SampleCatalogue::new();
