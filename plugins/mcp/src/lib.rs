@@ -82,6 +82,9 @@ fn sentence(refusal: &Refusal) -> String {
         let sentence = problem.sentence.strip_prefix("Value error, ");
         text.push_str(sentence.unwrap_or(&problem.sentence));
     }
+    if refusal.code == "no_such_dataset" {
+        text.push_str(" (search_datasets finds names)");
+    }
     if let Some(seconds) = refusal.retry_after {
         text += &format!(" Try again in {seconds} s.");
     }

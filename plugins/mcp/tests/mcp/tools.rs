@@ -61,7 +61,8 @@ fn datasets_are_found_and_described_contract_20() {
     assert!(columns.iter().all(|column| column["role"] != "value" || column.get("unit").is_some()));
     let places = tool("describe_dataset", json!({ "dataset": "places" }));
     assert_eq!(places["bbox"], json!([168.3, -46.5, -176.5, -36.8]));
-    assert!(refused("describe_dataset", json!({ "dataset": "nothing" })).contains("nothing"));
+    let sentence = refused("describe_dataset", json!({ "dataset": "nothing" }));
+    assert_eq!(sentence, "there is no dataset 'nothing' (search_datasets finds names)");
 }
 
 #[test]
