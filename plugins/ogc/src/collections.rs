@@ -15,6 +15,8 @@ const CRS84: &str = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
 /// Datasets of one answer of the host, and answers that a request has.
 const PAGE: usize = 1_000;
 const PAGES: usize = 3;
+/// Bytes of a name; no dataset has a longer one.
+const LONGEST_NAME: usize = 128;
 /// Datasets that one document lists at most.
 pub(crate) const MOST_DATASETS: usize = PAGE * PAGES;
 
@@ -88,7 +90,8 @@ pub(crate) fn show(request: &Request, host: &mut Host, id: &str) -> Step<Reply> 
 /// 404 for what is no name of one, so that a typing error is this API's own.
 pub(crate) fn page_of(id: &str) -> Step<String> {
     let is_name = |byte: u8| byte == b'_' || byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    if !id.starts_with(|first: char| first.is_ascii_lowercase()) || !id.bytes().all(is_name) {
+    let begins = id.starts_with(|first: char| first.is_ascii_lowercase());
+    if !begins || !id.bytes().all(is_name) || id.len() > LONGEST_NAME {
         return Err(no_collection(id));
     }
     Ok(format!("/datasets/{id}"))

@@ -16,6 +16,13 @@ use crate::parameters::{self, MOST_FEATURES};
 use crate::problem;
 use crate::queryables::{RESERVED, queryables};
 
+/// Longest address of features, which stands in links to it; and the longest one that has links to
+/// other encodings, or a header `Link`. More would not fit before the rows.
+const LONGEST_ADDRESS: usize = 8 << 10;
+const LONGEST_LINK: usize = 2 << 10;
+/// Most links to other encodings.
+const MOST_ENCODINGS: usize = 20;
+
 /// `/collections/{id}/items`.
 pub(crate) fn list(request: &Request, host: &mut Host, id: &str) -> Step<Reply> {
     let (dataset, formats) = asked(host, id)?;
@@ -82,6 +89,11 @@ fn reply(
     selection: Selection,
     layout: &str,
 ) -> Step<Reply> {
+    if links::address(request).len() > LONGEST_ADDRESS {
+        return Err(problem::bad_request(format!(
+            "the address is longer than {LONGEST_ADDRESS} bytes; ask for fewer values at once"
+        )));
+    }
     let key = &dataset.primary_key;
     let rows = match Encoding::wanted(request, formats)? {
         Encoding::Page => return Ok(Document::see_other(page_of(&dataset.name)?).into()),
@@ -142,7 +154,7 @@ pub(crate) fn frame(request: &Request, facts: &[Fact], known: &Known) -> Framing
     } else {
         Wrapping::bytes("", "")
     };
-    match next {
+    match next.filter(|next| next.len() <= LONGEST_LINK) {
         Some(next) => wrapping.link("next", next).into(),
         None => wrapping.into(),
     }
@@ -150,13 +162,12 @@ pub(crate) fn frame(request: &Request, facts: &[Fact], known: &Known) -> Framing
 
 /// Links of a document to itself and to its other encodings.
 fn encodings(request: &Request, formats: &[Format], own: &Encoding) -> Vec<Value> {
-    let encodings = Encoding::all(formats).map(|encoding| {
+    let mut links = vec![link("self", links::address(request), own.named().1)];
+    let others = Encoding::all(formats).filter(|encoding| encoding != own).map(|encoding| {
         let (name, media_type) = encoding.named();
-        if encoding == *own {
-            link("self", links::address(request), media_type)
-        } else {
-            link("alternate", request.address_with("f", name), media_type)
-        }
+        (request.address_with("f", name), media_type.to_owned())
     });
-    encodings.collect()
+    let short = others.filter(|(address, _)| address.len() <= LONGEST_LINK).take(MOST_ENCODINGS);
+    links.extend(short.map(|(address, media_type)| link("alternate", address, &media_type)));
+    links
 }

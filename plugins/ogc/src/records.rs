@@ -16,9 +16,10 @@ pub(crate) const COLLECTION: &str = "catalogue";
 /// Parameters of its items.
 pub(crate) const PARAMETERS: [&str; 9] =
     ["limit", "offset", "after", "bbox", "datetime", "q", "type", "ids", "f"];
-/// Records of an answer, and ids or words of a request, at most.
+/// Records of an answer, and ids and terms of a request, at most.
 pub(crate) const MOST_RECORDS: u64 = 1_000;
 const MOST_IDS: usize = 60;
+const MOST_TERMS: usize = 8;
 
 /// The collection.
 pub(crate) fn collection(request: &Request) -> Value {
@@ -118,8 +119,8 @@ fn find(request: &Request, host: &mut Host, limit: u64) -> Step<DatasetPage> {
     match &terms[..] {
         [] => Err(bad_request("q has no words")),
         [term] => page(host, &of(term), offset, behind),
-        terms if terms.len() > MOST_IDS => {
-            Err(bad_request(format!("q has at most {MOST_IDS} terms")))
+        terms if terms.len() > MOST_TERMS => {
+            Err(bad_request(format!("q has at most {MOST_TERMS} terms")))
         }
         terms => {
             let limit = u32::try_from(MOST_RECORDS).unwrap_or(u32::MAX);

@@ -241,6 +241,7 @@ fn unknown_and_invalid_parameters_are_400_contract_18() {
         "/collections/catalogue/items?limit=0",
         "/collections/catalogue/items?offset=-1",
         "/collections/catalogue/items?q=,",
+        "/collections/catalogue/items?q=a,b,c,d,e,f,g,h,i",
         "/collections/catalogue/items?ids=codes&q=codes",
     ] {
         let answer = get(address);

@@ -151,6 +151,22 @@ fn other_formats_come_by_name_or_by_accept_contract_18() {
     }
 }
 
+/// An address stands in every link to it, percent-encoded, and what stands before rows has bounds.
+#[test]
+fn a_long_address_has_fewer_links_or_is_refused_contract_18() {
+    let answer = |value: &str| get(&format!("{ITEMS}?limit=1&bbox=174,-50,-170,0&name={value}"));
+    let long = answer(&"%C5%8C".repeat(300));
+    assert_eq!((long.status, long.links("self").len()), (200, 1));
+    assert!(long.links("alternate").len() > 3);
+    let longer = answer(&"%C5%8C".repeat(340));
+    assert_eq!((longer.links("self").len(), longer.links("alternate").len()), (1, 0));
+    let page = get(&format!("{ITEMS}?limit=1&datetime=2024-01-01T00:00:00.{}Z", "0".repeat(2_000)));
+    assert_eq!((page.links("next").len(), page.next), (1, None), "in the body alone");
+    assert_eq!(answer(&"%C5%8C".repeat(1_400)).status, 400);
+    assert_eq!(get(&format!("{ITEMS}/{}", "a".repeat(9_000))).status, 400);
+    assert_eq!(get(&format!("/collections/{}?f=html", "a".repeat(129))).status, 404);
+}
+
 /// The rows that a request asks for where `places` has another primary key.
 fn rows_with_key(address: &str, key: &[&str]) -> Result<Rows, u16> {
     let catalogue = SampleCatalogue::new();
