@@ -34,6 +34,8 @@ pub(super) struct RowSorter {
     held: Vec<RecordBatch>,
     rows: usize,
     bytes: HeldBytes,
+    /// Rows that were in order as they came.
+    ready: Option<RecordBatch>,
     sorted: Option<SortedRows>,
 }
 
@@ -83,6 +85,7 @@ impl RowSorter {
             held: Vec::new(),
             rows: 0,
             bytes,
+            ready: None,
             sorted: None,
         })
     }
@@ -94,9 +97,7 @@ impl RowSorter {
     pub(super) fn push(&mut self, batch: RecordBatch) -> Result<(), OrderError> {
         let (closed, begins) = self.closed_rows(&batch)?;
         if self.made == self.columns.len() {
-            let places = (0..batch.num_rows()).map(|row| (0, row)).collect();
-            let (batches, bytes) = (vec![batch], self.bytes.split_off());
-            self.sorted = Some(SortedRows { batches, places, left: 0, _bytes: bytes });
+            self.ready = Some(batch);
         } else if closed > 0 {
             let rest = batch.num_rows() - closed;
             self.hold(batch.slice(0, closed))?;
@@ -121,7 +122,7 @@ impl RowSorter {
 
     /// Returns whether [`RowSorter::next`] has rows.
     pub(super) fn has_rows(&self) -> bool {
-        self.sorted.is_some()
+        self.ready.is_some() || self.sorted.is_some()
     }
 
     /// The next rows in order.
@@ -129,6 +130,9 @@ impl RowSorter {
     /// # Errors
     /// Fails as arrays do that are too large.
     pub(super) fn next(&mut self) -> Result<Option<RecordBatch>, GuestError> {
+        if let Some(batch) = self.ready.take() {
+            return Ok(Some(batch));
+        }
         let batch = self.sorted.as_mut().map(SortedRows::next).transpose()?.flatten();
         if batch.is_none() {
             self.sorted = None;
