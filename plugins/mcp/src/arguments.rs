@@ -4,6 +4,8 @@
 use serde_json::{Map, Value};
 use yearbook_sdk::adapter::{Problem, Refusal};
 
+use crate::tools::ArgumentNames;
+
 /// Result of reading an argument.
 pub(crate) type Read<T> = Result<T, Refusal>;
 
@@ -17,20 +19,18 @@ pub(crate) fn wrong(name: &str, sentence: impl Into<String>) -> Refusal {
 }
 
 impl<'a> Arguments<'a> {
-    /// Those of a tool whose schema names them.
+    /// Those of a tool, whose schema has these names.
     ///
     /// # Errors
     /// A refusal of what the schema does not name, and of what it wants and is not there.
-    pub(crate) fn check(schema: &Value, sent: &'a Map<String, Value>) -> Read<Self> {
-        let named = schema["properties"].as_object();
-        let names: Vec<&str> = named.into_iter().flatten().map(|(name, _)| &**name).collect();
-        if let Some(unknown) = sent.keys().find(|name| !names.contains(&name.as_str())) {
-            let sentence = format!("there is no such argument; there are {}", names.join(", "));
+    pub(crate) fn check(names: &ArgumentNames, sent: &'a Map<String, Value>) -> Read<Self> {
+        let ArgumentNames { known, required } = names;
+        if let Some(unknown) = sent.keys().find(|name| !known.contains(&name.as_str())) {
+            let sentence = format!("there is no such argument; there are {}", known.join(", "));
             return Err(wrong(unknown, sentence));
         }
         let arguments = Self(sent);
-        let required = schema["required"].as_array().into_iter().flatten();
-        for name in required.filter_map(Value::as_str) {
+        for name in *required {
             if arguments.get(name).is_none() {
                 return Err(wrong(name, "this argument is needed"));
             }

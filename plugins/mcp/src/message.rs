@@ -103,14 +103,36 @@ fn parse(request: &Request, mut message: Map<String, Value>) -> Step<Message> {
 
 impl Call {
     /// Its answer.
-    pub(crate) fn result(&self, mut result: Map<String, Value>) -> Document {
+    pub(crate) fn result(&self, result: Map<String, Value>) -> Document {
+        let result = self.complete(result);
+        let answer = json!({ "jsonrpc": "2.0", "id": self.id, "result": result });
+        Document::json(200, &answer)
+    }
+
+    /// The same with one more member, whose value is JSON already.
+    pub(crate) fn result_with(
+        &self,
+        result: Map<String, Value>,
+        name: &str,
+        value: &str,
+    ) -> Document {
+        let rest = Value::Object(self.complete(result)).to_string();
+        let rest = rest.trim_start_matches('{');
+        let comma = if rest == "}" { "" } else { "," };
+        let id = &self.id;
+        let body =
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"{name}":{value}{comma}{rest}}}"#);
+        Document { body: body.into_bytes(), ..Document::json(200, &Value::Null) }
+    }
+
+    /// A result with what newer revisions want of each.
+    fn complete(&self, mut result: Map<String, Value>) -> Map<String, Value> {
         if self.is_modern {
             result.insert("resultType".to_owned(), json!("complete"));
             let info = json!({ SERVER_INFO_KEY: version::server_info() });
             result.insert("_meta".to_owned(), info);
         }
-        let answer = json!({ "jsonrpc": "2.0", "id": self.id, "result": result });
-        Document::json(200, &answer)
+        result
     }
 
     /// The result of a tool: the structure, and the same as text.

@@ -5,7 +5,7 @@ use yearbook_sdk::adapter::{Document, Host, Step};
 
 use crate::arguments::Arguments;
 use crate::message::{Call, INVALID_PARAMS, METHOD_NOT_FOUND};
-use crate::tools::{self, tools};
+use crate::tools;
 use crate::version::{LEGACY, server_info, supported};
 use crate::{catalogue, rows, verify};
 
@@ -33,10 +33,11 @@ pub(crate) fn answer(call: &Call, host: &mut Host) -> Step<Document> {
         "tools/list" if call.params.get("cursor").is_some_and(|cursor| !cursor.is_null()) => {
             call.error(status(call), INVALID_PARAMS, "The list of tools has one page.")
         }
-        "tools/list" => {
-            let list = json!({ "tools": tools() });
-            call.result(if call.is_modern { kept(list) } else { members(list) })
-        }
+        "tools/list" => call.result_with(
+            if call.is_modern { kept(json!({})) } else { Map::new() },
+            "tools",
+            tools::LIST,
+        ),
         "tools/call" => return tool(call, host),
         method => {
             let sentence = format!("There is no method '{method}' here.");
@@ -72,7 +73,7 @@ fn tool(call: &Call, host: &mut Host) -> Step<Document> {
     if let Some(answer) = crate::suite::answer(call, name) {
         return Ok(answer);
     }
-    let Some(schema) = tools::input_schema(name) else {
+    let Some(names) = tools::arguments(name) else {
         return refuse(&format!(
             "There is no tool '{name}' here; tools/list names those there are."
         ));
@@ -83,7 +84,7 @@ fn tool(call: &Call, host: &mut Host) -> Step<Document> {
         Some(Value::Object(sent)) => sent,
         Some(_) => return refuse("The arguments of a tool are an object."),
     };
-    let arguments = Arguments::check(&schema, sent)?;
+    let arguments = Arguments::check(&names, sent)?;
     let result = match name {
         "search_datasets" => catalogue::search(&arguments, host),
         "describe_dataset" => catalogue::describe(&arguments, host),

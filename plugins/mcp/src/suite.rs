@@ -1,16 +1,11 @@
 //! Tools that the official suite of the protocol defines and calls, out of `suite.json`. They are
-//! part of a build for its check alone (the feature `suite`).
+//! part of a build for its check alone (the feature `suite`), where the list has them too.
 
 use serde_json::Value;
 use yearbook_sdk::adapter::Document;
 
 use crate::message::Call;
 use crate::methods::members;
-
-/// The tools, as clients are told of them.
-pub(crate) fn tools() -> impl Iterator<Item = Value> {
-    entries().into_iter().map(|mut entry| entry["tool"].take())
-}
 
 /// The answer to a call of the tool `name`. `None` where it is none of them.
 pub(crate) fn answer(call: &Call, name: &str) -> Option<Document> {
