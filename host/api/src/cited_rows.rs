@@ -107,7 +107,7 @@ impl ApiState {
         };
         let mut places =
             places.map_err(|full| transform_failure::refuse_rows(&pairs, full.into()))?;
-        let made = chain.start(&holder, &mut places, input.start);
+        let made = chain.start(&holder, &mut places, input.start, shape.enough_rows());
         let releases = std::sync::Arc::clone(&self.core.releases);
         let fingerprint = request.fingerprint(asked.clone());
         let made = transform_failure::record_all(made, releases, fingerprint);

@@ -143,6 +143,16 @@ async fn shape_rows(
     Ok(ShapedRows { schema: Arc::new(projected), counts, batches })
 }
 
+impl RowShape {
+    /// Returns the number of the first rows that tell what is sent and whether rows remain behind
+    /// it; `None` where all are needed.
+    #[must_use]
+    pub fn enough_rows(&self) -> Option<u64> {
+        let most = self.max_rows.filter(|_| self.series.is_none() && self.sort.is_empty())?;
+        Some(self.first_row.saturating_add(most).saturating_add(1))
+    }
+}
+
 impl SeriesShape {
     fn encoder(&self, schema: &SchemaRef) -> Result<SeriesEncoder, ShapeFailure> {
         let types = self.columns.iter().filter_map(|&place| schema.fields().get(place));

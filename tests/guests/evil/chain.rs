@@ -41,7 +41,7 @@ fn day(text: &str) -> Date {
 }
 
 fn selected(text: &str) -> RowWindow {
-    RowWindow::Selected { start: Some(day(text)) }
+    RowWindow::Selected { start: Some(day(text)), most: None }
 }
 
 impl TransformArena {
@@ -61,9 +61,19 @@ impl TransformArena {
 
     /// Rows from 2020 on, and the names of their columns.
     async fn rows(&self, chain: &TransformChain) -> Result<Vec<RecordBatch>, BoxError> {
+        self.first_rows(chain, Some("2020-01-01"), None).await
+    }
+
+    /// Rows from `start` on, of which `most` suffice.
+    async fn first_rows(
+        &self,
+        chain: &TransformChain,
+        start: Option<&str>,
+        most: Option<u64>,
+    ) -> Result<Vec<RecordBatch>, BoxError> {
         let holder = CallerShare::default();
         let mut places = self.encoder.admit(&holder, chain.places()).await?;
-        let mut rows = chain.start(&holder, &mut places, Some(day("2020-01-01")));
+        let mut rows = chain.start(&holder, &mut places, start.map(day), most);
         let mut batches = Vec::new();
         while let Some(batch) = rows.next().await {
             batches.push(batch?);
@@ -146,6 +156,37 @@ async fn a_transform_is_primed_before_its_first_row_by_those_before_it_contract_
     let chain = arena.plan(&Table::new(DAYS, 1), vec![own, primed(1, 0)]).await.unwrap();
     let all = RowWindow::Dates { from: Date::MIN, to: Date::MAX };
     assert_eq!(chain.windows(Some(day("2020-01-01"))), [all, selected("2020-01-01")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_behind_a_page_are_not_read_where_each_row_gives_one_contract_16() {
+    let arena = TransformArena::open();
+    let before = |guest: &mut TransformGuest| guest.needs.before = Some((1, YEARS));
+    let primed = |guest: &mut TransformGuest| guest.needs.prime = 2;
+    let chosen = |guest: &mut TransformGuest| {
+        guest.relation = 1;
+        guest.made.take = vec![0];
+    };
+    type Change = fn(&mut TransformGuest);
+    let (start, few) = (Some("2017-07-01"), Some(3));
+    for (what, change, start, asked, rows) in [
+        ("each gives one", None, start, &[few][..], 3),
+        ("some are left out", Some(before as Change), start, &[None], 7),
+        ("none is left out", Some(before), None, &[few], 3),
+        ("primed with all", Some(primed), start, &[None, few], 3),
+        ("some are chosen", Some(chosen), start, &[None], 7),
+    ] {
+        let table = Table::new(DAYS, 1);
+        let guest = change.map_or_else(|| same("one"), |change| same("one").with(change));
+        let chain = arena.plan(&table, vec![guest]).await.unwrap();
+        assert_eq!(count(&arena.first_rows(&chain, start, few).await.unwrap()), rows, "{what}");
+        let windows = table.asked.lock().unwrap();
+        let most = windows.iter().map(|(window, _)| match window {
+            RowWindow::Selected { most, .. } => *most,
+            RowWindow::Dates { .. } => unreachable!(),
+        });
+        assert_eq!(most.collect::<Vec<_>>(), asked, "{what}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -69,7 +69,7 @@ impl TransformArena {
         let schema = Arc::clone(&table.schema);
         let chain = TransformChain::plan(&holder, vec![step], schema, table).await?;
         let mut places = self.encoder.admit(&holder, chain.places()).await?;
-        let mut rows = chain.start(&holder, &mut places, Date::parse("2020-01-01"));
+        let mut rows = chain.start(&holder, &mut places, Date::parse("2020-01-01"), None);
         let (mut count, mut unit) = (0, None);
         while let Some(batch) = rows.next().await {
             let batch = batch?;
@@ -125,12 +125,13 @@ impl TransformInput for Table {
         window: RowWindow,
         columns: Vec<usize>,
     ) -> BoxFuture<'_, Result<Batches, BoxError>> {
-        let (from, to) = match window {
-            RowWindow::Selected { start } => (start.unwrap_or(Date::MIN), Date::MAX),
-            RowWindow::Dates { from, to } => (from, to),
+        let (from, to, most) = match window {
+            RowWindow::Selected { start, most } => (start.unwrap_or(Date::MIN), Date::MAX, most),
+            RowWindow::Dates { from, to } => (from, to, None),
         };
+        let most = most.map_or(usize::MAX, |rows| (rows as usize).div_ceil(self.rows));
         let days = self.days.iter().filter(|day| **day >= from.as_str() && **day <= to.as_str());
-        let batches: Vec<_> = days.map(|day| self.batch(day, &columns)).collect();
+        let batches: Vec<_> = days.take(most).map(|day| self.batch(day, &columns)).collect();
         self.asked.lock().unwrap().push((window, columns));
         async move { Ok(stream::iter(batches).boxed()) }.boxed()
     }

@@ -24,11 +24,11 @@ pub(super) struct StoredRows {
 /// Returns the plan of the rows of `plan` in `window`.
 pub(super) fn in_window(plan: &ReadPlan, window: RowWindow) -> ReadPlan {
     let dated = |day| Some(day).filter(|_| plan.snapshot.date_column.is_some());
-    let (start, end) = match window {
-        RowWindow::Selected { start } => (start.and_then(dated), plan.end),
-        RowWindow::Dates { from, to } => (dated(from), dated(to)),
+    let (start, end, max_rows) = match window {
+        RowWindow::Selected { start, most } => (start.and_then(dated), plan.end, most),
+        RowWindow::Dates { from, to } => (dated(from), dated(to), None),
     };
-    ReadPlan { start, end, ..plan.clone() }
+    ReadPlan { start, end, max_rows, ..plan.clone() }
 }
 
 /// Returns the schema of `plan`'s rows with what transforms are told of them (contract-16-schema).

@@ -246,7 +246,7 @@ impl RenderJob {
         if rows.chain.is_row_for_row() && shape.series.is_none() && shape.sort.is_empty() {
             shape.known_rows = self.reader.row_counts(stored).await?.total;
         }
-        let made = rows.chain.start(&self.holder, places, stored.start);
+        let made = rows.chain.start(&self.holder, places, stored.start, shape.enough_rows());
         let mut transforms = rows.plan.applied.iter().flat_map(|applied| &applied.transforms);
         // Those of the transforms, not of the encoder.
         let default_options = transforms.all(|transform| transform.options.is_empty());

@@ -134,23 +134,28 @@ impl TransformChain {
     #[must_use]
     pub fn windows(&self, start: Option<Date>) -> Vec<RowWindow> {
         let mut windows = Vec::new();
-        windows_of(&self.links, RowWindow::Selected { start }, &mut windows);
+        let window = RowWindow::Selected { start, most: None };
+        windows_of(&self.links, window, &mut windows);
         windows
     }
 
     /// Runs the chain for rows from `start` on, the selection's own first day, in instances of the
     /// share of `holder`. Takes [`TransformChain::places`] of `places`. What fails is a
-    /// [`TransformFailure`], or the input's own error.
+    /// [`TransformFailure`], or the input's own error. `most`: rows after which nobody takes more,
+    /// so that no more of the input is read where each row gives one.
     #[must_use]
     pub fn start(
         &self,
         holder: &CallerShare,
         places: &mut InstancePlaces,
         start: Option<Date>,
+        most: Option<u64>,
     ) -> Batches {
+        let is_earlier = start.is_some() && self.links.iter().any(|link| link.before.is_some());
+        let most = most.filter(|_| self.is_row_for_row() && !is_earlier);
         let permits = places.split_off(self.links.len());
         let run = ChainRun::new(holder, &self.input, self.read.clone(), permits);
-        run.rows(self.links.clone(), RowWindow::Selected { start })
+        run.rows(self.links.clone(), RowWindow::Selected { start, most })
     }
 }
 
@@ -158,7 +163,9 @@ impl TransformChain {
 pub(super) fn input_window(link: &Link, window: RowWindow) -> RowWindow {
     let earlier = |day: Date| link.before.map_or(day, |before| before.before(day));
     match window {
-        RowWindow::Selected { start } => RowWindow::Selected { start: start.map(earlier) },
+        RowWindow::Selected { start, most } => {
+            RowWindow::Selected { start: start.map(earlier), most }
+        }
         RowWindow::Dates { from, to } => RowWindow::Dates { from: earlier(from), to },
     }
 }
@@ -167,7 +174,10 @@ pub(super) fn input_window(link: &Link, window: RowWindow) -> RowWindow {
 pub(super) fn priming_window(link: &Link, window: RowWindow) -> Option<RowWindow> {
     match link.plan.needs.prime {
         Priming::None => None,
-        Priming::All => Some(window),
+        Priming::All => Some(match window {
+            RowWindow::Selected { start, .. } => RowWindow::Selected { start, most: None },
+            RowWindow::Dates { .. } => window,
+        }),
         Priming::Dates(from, to) if link.of_table => Some(RowWindow::Dates { from, to }),
         // The rows of these dates are made of rows of any.
         Priming::Dates(..) => Some(RowWindow::Dates { from: Date::MIN, to: Date::MAX }),

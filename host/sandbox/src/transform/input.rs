@@ -30,6 +30,8 @@ pub enum RowWindow {
     Selected {
         /// First day.
         start: Option<Date>,
+        /// Rows that suffice, the first ones; `None` for all.
+        most: Option<u64>,
     },
     /// Those of these days, both inclusive, in the place of the selection's own; all of its other
     /// conditions hold.

@@ -125,7 +125,7 @@ impl LinkStream {
             .map_or_else(|| head.call_metrics(dumps.clone()), ResponseMetrics::work);
         let of_input = input_window(&link, window);
         let from = match window {
-            RowWindow::Selected { start } => start,
+            RowWindow::Selected { start, .. } => start,
             RowWindow::Dates { from, .. } => Some(from),
         };
         let mut opened = Self {
