@@ -2,6 +2,7 @@
 //! rolled back by itself. Clients get the bytes of the one that serves until it is settled.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use yearbook_catalog::{ReleaseId, ReleaseState};
@@ -41,8 +42,23 @@ pub(super) async fn host(
 /// Asks for the format until `id` is settled; every answer must be the same. Where it stands then,
 /// and why.
 async fn wait_until_settled(app: &TestApp, key: &str, id: &ReleaseId) -> (ReleaseState, String) {
+    ask_until_settled(app, key, id, &format!("{PATH}{}", id.name)).await
+}
+
+/// The same, with requests to `path`.
+async fn ask_until_settled(
+    app: &TestApp,
+    key: &str,
+    id: &ReleaseId,
+    path: &str,
+) -> (ReleaseState, String) {
     let begun = Instant::now();
-    let ask = async || app.get(&format!("{PATH}{}", id.name)).key(key).send().await;
+    let asked = AtomicU64::new(0);
+    // Documents of adapters are kept in memory: another one each time.
+    let ask = async || {
+        let number = asked.fetch_add(1, Ordering::Relaxed);
+        app.get(&format!("{path}&unused={number}")).key(key).send().await
+    };
     let expected = ask().await.body;
     loop {
         let found = app
@@ -119,6 +135,65 @@ async fn a_release_that_differs_fails_or_costs_too_much_is_rolled_back_with_the_
         assert_eq!(serving(&app.registry, "evil").as_ref(), Some(&evil.digest));
     }
     assert_eq!(app.free_instances(), 16, "what was tried is gone");
+}
+
+/// Installs candidates beside `serving`, each of which is settled by requests to its path.
+async fn settle_each<const N: usize>(
+    serves: Vec<u8>,
+    candidates: [(Vec<u8>, &str, ReleaseState, &str); N],
+) {
+    let (app, key, _reconciler, _) = host(fast_settings()).await;
+    let incumbent = record_release(&app, serves, ReleaseState::Promoted).await;
+    app.catalog_cache.refresh().await.unwrap();
+    let plugins = || app.registry.current();
+    let name = &incumbent.name;
+    eventually(|| plugins().transform(name).is_some() || plugins().adapter(name).is_some()).await;
+    for (bytes, path, settled, why) in candidates {
+        let newer = install_candidate(&app, bytes).await;
+        let (state, reason) = ask_until_settled(&app, &key, &newer, path).await;
+        assert!(state == settled && reason.contains(why), "{why}: {state:?}, {reason}");
+    }
+    assert_eq!(app.free_instances(), 16, "what was tried is gone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn transforms_that_wait_are_compared_by_the_rows_that_they_make_contract_6() {
+    use ReleaseState::{Promoted, RolledBack};
+
+    const INDEX: &str = "/v1/datasets/harvest/data?format=json&apply=growth&growth.as=index\
+                         &growth.base=2020-03-01&columns=date,value";
+    // The index is 100 at the base.
+    let constant = |number: f64| [&[0x44][..], &number.to_le_bytes()].concat();
+    let wrong = patched("growth", constant(100.0), constant(101.0));
+    let other = patched("growth", "difference", "differenze");
+    let newer = patched("growth", "0.1.0", "0.2.0");
+    settle_each(
+        component("growth"),
+        [
+            (wrong, INDEX, RolledBack, "other values in column \"value\" from row"),
+            (other, INDEX, RolledBack, "its parameter \"as\" takes other values"),
+            (newer, INDEX, Promoted, "responses have the values of"),
+        ],
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn adapters_that_wait_are_compared_by_documents_and_bytes_around_rows_contract_6() {
+    use ReleaseState::{Promoted, RolledBack};
+
+    const SEARCH: &str = "/api/time-series/series/search?search_text=harvest";
+    const ROWS: &str = "/api/time-series/series/observations?series_id=harvest.value";
+    let name = "time-series";
+    settle_each(
+        component(name),
+        [
+            (patched(name, "realtime_start", "realtime_stirt"), SEARCH, RolledBack, "from byte"),
+            (patched(name, "</observations>", "</observatioms>"), ROWS, RolledBack, "around them"),
+            (patched(name, "0.1.0", "0.2.0"), ROWS, Promoted, "responses have the values of"),
+        ],
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

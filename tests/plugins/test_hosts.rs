@@ -18,16 +18,17 @@ pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// contract-6-plugins-live.
 pub(crate) const TWO_SECONDS: Duration = Duration::from_secs(2);
 
-/// The component with other text of the same length in its constants. What follows an `@` is a name
-/// of the interface and stays.
-pub(crate) fn patched(name: &str, from: &str, to: &str) -> Vec<u8> {
+/// The component with other bytes of the same length in its code and constants. What follows an `@`
+/// is a name of the interface and stays.
+pub(crate) fn patched(name: &str, from: impl AsRef<[u8]>, to: impl AsRef<[u8]>) -> Vec<u8> {
+    let (from, to) = (from.as_ref(), to.as_ref());
     assert_eq!(from.len(), to.len());
     let mut bytes = component(name);
     let places: Vec<usize> = (1..bytes.len() - from.len())
-        .filter(|at| bytes[at - 1] != b'@' && bytes[*at..].starts_with(from.as_bytes()))
+        .filter(|at| bytes[at - 1] != b'@' && bytes[*at..].starts_with(from))
         .collect();
     assert!(!places.is_empty(), "{name} has no {from:?}");
-    places.into_iter().for_each(|at| bytes[at..at + to.len()].copy_from_slice(to.as_bytes()));
+    places.into_iter().for_each(|at| bytes[at..at + to.len()].copy_from_slice(to));
     bytes
 }
 

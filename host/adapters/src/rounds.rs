@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 use yearbook_http::Error;
-use yearbook_sandbox::AdapterCalls;
 use yearbook_sandbox::adapter::{Document, Reply, Rows};
 use yearbook_sandbox::adapter_limits::{CALLS, FACT_BYTES, QUESTIONS, READS};
-use yearbook_sandbox::catalogue::{Fact, Problem, Question, Refusal};
+use yearbook_sandbox::catalogue::{Fact, Known, Problem, Question, Refusal};
+use yearbook_sandbox::{AdapterCalls, AdapterExchange};
 
 use crate::document_cache::{DocumentKey, KeptDocument, Revision};
 use crate::request::Exchange;
@@ -37,7 +37,10 @@ pub(crate) async fn run(
     loop {
         calls_left -= 1;
         let failure = match calls.answer(&told.facts).await {
-            Ok(Reply::Document(written)) => return Ok(Answer::Document(written)),
+            Ok(Reply::Document(written)) => {
+                told.sample(app, calls, None);
+                return Ok(Answer::Document(written));
+            }
             Ok(Reply::Rows(rows)) => return Ok(Answer::Rows(Box::new(rows))),
             Ok(Reply::Ask(asked)) if calls_left > 0 => {
                 told.ask(app, exchange, asked).await?;
@@ -148,6 +151,16 @@ impl Told {
         self.hash.update(&text);
         Arc::make_mut(&mut self.facts).push(fact);
         Ok(())
+    }
+
+    /// Has the exchange compared with that of a release that waits. `known`: what `frame` is told.
+    pub(crate) fn sample(&self, app: &AdaptersState, calls: &AdapterCalls, known: Option<&Known>) {
+        app.core.releases.sample_exchange(calls.plugin(), &|| AdapterExchange {
+            request: Arc::clone(calls.request()),
+            questions: self.questions.clone(),
+            facts: Arc::clone(&self.facts),
+            known: known.cloned(),
+        });
     }
 
     /// Digest of the answers.

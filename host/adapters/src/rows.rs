@@ -62,6 +62,7 @@ async fn render(
         let ready = Box::pin(pending.render(&app.api, &holder)).await?;
         (holder, ready)
     };
+    told.sample(app, calls, Some(ready.known()));
     let wrapping = match calls.frame(&told.facts, ready.known().clone()).await {
         Ok(Framing::Wrap(wrapping)) => wrapping,
         Ok(Framing::Instead(written)) => {

@@ -1,24 +1,27 @@
 //! The differential canary: a release that waits makes a share of live responses again, from the
-//! same batches with the same options, after and beside the release that serves. Clients get the
+//! same rows, options and facts, after and beside the release that serves. Clients get the
 //! bytes of the one that serves, whatever comes of it here. What differs, fails or costs too much
 //! is found; what follows from it is decided once, in `judge`.
 
 mod compare;
 mod description_diff;
 mod evaluate;
+mod exchange;
 mod sample;
+mod sampled_input;
 mod shadow;
 
-pub(crate) use description_diff::difference;
+pub(crate) use description_diff::{adapter_difference, difference, parameter_difference};
 pub(crate) use evaluate::evaluate;
-pub(crate) use sample::CanarySample;
+pub(crate) use sample::{CanarySample, ReleasePair, SampledRows};
+pub(crate) use sampled_input::SampledInput;
 pub(crate) use shadow::ShadowWorker;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use yearbook_catalog::{CanaryTotals, ReleaseId};
-use yearbook_domain::Digest;
+use yearbook_domain::{Digest, PluginKind};
 
 /// Key of a comparison: the canary release, and the digest of the one that serves.
 pub(crate) type CanaryPair = (ReleaseId, Digest);
@@ -26,6 +29,15 @@ pub(crate) type CanaryPair = (ReleaseId, Digest);
 /// Results of this host that are not written yet.
 #[derive(Default)]
 pub(crate) struct CanarySamples(Mutex<HashMap<CanaryPair, CanaryTotals>>);
+
+/// Returns whether releases of a kind are compared: nothing tells whether two projects for a tool
+/// are alike, and readers serve nobody.
+pub(crate) fn is_compared(kind: PluginKind) -> bool {
+    match kind {
+        PluginKind::Adapter | PluginKind::Encoder | PluginKind::Transform => true,
+        PluginKind::Generator | PluginKind::Reader => false,
+    }
+}
 
 /// A comparison of which nothing has been seen.
 pub(crate) fn empty_totals(pair: &CanaryPair) -> CanaryTotals {

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use yearbook_catalog::{Catalog, PluginRelease, ReleaseId, ReleaseOrigin, ReleaseState, lines};
-use yearbook_domain::PluginKind;
 use yearbook_sandbox::Sandbox;
 use yearbook_storage::ObjectStorage;
 
+use crate::canary::is_compared;
 use crate::release_record::{change_state, id, new_release, store_component};
 use crate::{CheckReport, ComponentFile, ReleaseError, Signature, TrustPolicy, check};
 
@@ -44,8 +44,8 @@ pub struct InstalledRelease {
 }
 
 /// Checks `component` in `sandbox` and records it. Where that is wished for it is promoted, and so
-/// it is where nothing of its name serves yet, and where it is a generator; otherwise it waits as
-/// `installed` beside the release that serves, to be compared with it.
+/// it is where nothing of its name serves yet, and where nothing compares releases of its kind;
+/// otherwise it waits as `installed` beside the release that serves, to be compared with it.
 ///
 /// # Errors
 /// [`ReleaseError::Untrusted`] before anything of it is compiled; [`ReleaseError::CheckFailed`]
@@ -74,9 +74,8 @@ pub async fn install(
         lines(&known).into_iter().find(|line| line.kind == id.kind && line.name == id.name);
     let before =
         serves.and_then(|line| line.candidates.into_iter().next()).map(|release| release.id);
-    // Nothing serves, so there is nobody to protect from it; or nothing tells whether two projects
-    // for a tool are alike.
-    let state = if now || before.is_none() || id.kind != PluginKind::Encoder {
+    // Nothing serves, so there is nobody to protect from it.
+    let state = if now || before.is_none() || !is_compared(id.kind) {
         ReleaseState::Promoted
     } else {
         ReleaseState::Installed

@@ -19,7 +19,8 @@ use yearbook_storage::ObjectStorage;
 
 use self::load::load_component;
 use crate::ReleaseError;
-use crate::release_monitor::ReleaseMonitor;
+use crate::canary::is_compared;
+use crate::release_monitor::{Candidates, ReleaseMonitor};
 use crate::release_record::{new_release, store_component};
 use crate::{Signature, TrustPolicy};
 use yearbook_domain::{Digest, PluginKind};
@@ -125,7 +126,7 @@ impl PluginReconciler {
         for line in lines.iter().filter(|line| line.kind != PluginKind::Reader) {
             match self.load_first(&mut state, &line.candidates, &mut complete).await {
                 Some(plugin) => serving.push(plugin),
-                None if matches!(line.kind, PluginKind::Encoder | PluginKind::Adapter) => {
+                None if is_compared(line.kind) => {
                     unavailable.push((line.kind, line.name.clone()));
                 }
                 None => {}
@@ -139,12 +140,9 @@ impl PluginReconciler {
         }
         // Only now: compiling what serves nobody yet must not hold up what serves.
         let candidates = self.load_candidates(&mut state, &lines, &serving, &mut complete).await;
-        let candidate_plugins = candidates
-            .values()
-            .flat_map(|candidates| [&candidates.waiting, &candidates.previous])
-            .flatten()
-            .cloned()
-            .map(Plugin::Encoder);
+        let candidate_plugins = candidates.values().flat_map(|Candidates { waiting, previous }| {
+            waiting.clone().into_iter().chain(previous.clone().map(Plugin::Encoder))
+        });
         state.loaded =
             candidate_plugins.chain(serving).map(|plugin| (*plugin.digest(), plugin)).collect();
         self.monitor.set_candidates(candidates);

@@ -18,11 +18,14 @@ use yearbook_catalog::{
 };
 use yearbook_domain::{Digest, Millis};
 use yearbook_sandbox::{
-    Batches, OptionValue, PluginEncoder, ReleasePolicy, RequestFingerprint, Sandbox,
+    AdapterExchange, Batches, OptionValue, Plugin, PluginAdapter, PluginEncoder, ReleasePolicy,
+    RequestFingerprint, Sandbox, TransformInput, TransformStep,
 };
 
 use crate::ReleaseMonitorSettings;
-use crate::canary::{self, CanarySample, CanarySamples, ShadowWorker};
+use crate::canary::{
+    self, CanarySample, CanarySamples, ReleasePair, SampledInput, SampledRows, ShadowWorker,
+};
 use crate::circuit_breaker::{CircuitBreaker, FailureRecord};
 
 /// Author of a host's transitions in the history.
@@ -48,8 +51,8 @@ pub struct ReleaseMonitor {
 #[derive(Clone, Default)]
 pub(crate) struct Candidates {
     /// The release that waits to take its place.
-    pub(crate) waiting: Option<Arc<PluginEncoder>>,
-    /// The release that would serve in its place, of the same description.
+    pub(crate) waiting: Option<Plugin>,
+    /// The encoder that would serve in its place, of the same description.
     pub(crate) previous: Option<Arc<PluginEncoder>>,
 }
 
@@ -121,6 +124,24 @@ impl ReleaseMonitor {
         Ok(settled)
     }
 
+    /// The release that waits to take the place of the one with this digest, where a response is
+    /// to be compared.
+    fn waiting(&self, incumbent: &Digest) -> Option<Plugin> {
+        let waiting = self.candidates.load().get(incumbent)?.waiting.clone()?;
+        self.is_sampled().then_some(waiting)
+    }
+
+    /// No rows yet.
+    fn sampled_rows(&self, schema: &SchemaRef, options: &[OptionValue]) -> SampledRows {
+        SampledRows {
+            schema: Arc::clone(schema),
+            options: options.to_vec(),
+            batches: Vec::new(),
+            rows_left: self.settings.canary_rows.max(1),
+            bytes_left: self.settings.canary_bytes.max(1),
+        }
+    }
+
     /// Spreads the share evenly.
     fn is_sampled(&self) -> bool {
         let percent = u64::from(self.settings.canary_percent.min(100));
@@ -137,25 +158,34 @@ impl ReleasePolicy for ReleaseMonitor {
         options: &[OptionValue],
         batches: Batches,
     ) -> Batches {
-        let candidates = self.candidates.load();
-        let Some(waiting) =
-            candidates.get(encoder.digest()).and_then(|candidates| candidates.waiting.clone())
-        else {
+        let Some(Plugin::Encoder(waiting)) = self.waiting(encoder.digest()) else {
             return batches;
         };
-        if !self.is_sampled() {
-            return batches;
-        }
-        let sample = CanarySample {
-            incumbent: Arc::clone(encoder),
-            waiting,
-            schema: Arc::clone(schema),
-            options: options.to_vec(),
-            batches: Vec::new(),
-            rows_left: self.settings.canary_rows.max(1),
-            bytes_left: self.settings.canary_bytes.max(1),
-        };
+        let pair = ReleasePair { incumbent: Arc::clone(encoder), waiting };
+        let sample = CanarySample::Encoded(pair, self.sampled_rows(schema, options));
         Arc::clone(&self.shadow).tee(sample, batches)
+    }
+
+    fn tee_transform(
+        &self,
+        step: &TransformStep,
+        schema: &SchemaRef,
+        input: Arc<dyn TransformInput>,
+    ) -> Arc<dyn TransformInput> {
+        let Some(Plugin::Transform(waiting)) = self.waiting(step.transform.digest()) else {
+            return input;
+        };
+        let pair = ReleasePair { incumbent: Arc::clone(&step.transform), waiting };
+        let sample = CanarySample::Transformed(pair, self.sampled_rows(schema, &step.options));
+        let (schema, shadow) = (Arc::clone(schema), Arc::clone(&self.shadow));
+        Arc::new(SampledInput::new(input, schema, sample, shadow))
+    }
+
+    fn sample_exchange(&self, adapter: &Arc<PluginAdapter>, of: &dyn Fn() -> AdapterExchange) {
+        if let Some(Plugin::Adapter(waiting)) = self.waiting(adapter.digest()) {
+            let pair = ReleasePair { incumbent: Arc::clone(adapter), waiting };
+            self.shadow.offer(CanarySample::Answered(pair, of()));
+        }
     }
 
     fn fallback_release(&self, encoder: &PluginEncoder) -> Option<Arc<PluginEncoder>> {

@@ -22,7 +22,7 @@ pub use crate::guest::bindings::adapter::yearbook::plugin::catalogue;
 pub use answer::AdapterAnswer;
 pub use calls::AdapterCalls;
 pub use description::AdapterDescription;
-pub use input::{AdapterCall, AdapterInput};
+pub use input::{AdapterCall, AdapterExchange, AdapterInput};
 
 /// A loaded adapter.
 pub struct PluginAdapter {

@@ -63,8 +63,8 @@ mod trap;
 mod trial;
 
 pub use adapt::{
-    AdapterAnswer, AdapterCall, AdapterCalls, AdapterDescription, AdapterInput, PluginAdapter,
-    adapter, catalogue, limits as adapter_limits,
+    AdapterAnswer, AdapterCall, AdapterCalls, AdapterDescription, AdapterExchange, AdapterInput,
+    PluginAdapter, adapter, catalogue, limits as adapter_limits,
 };
 pub use encode::{
     Batches, EncodedBody, EncodedChunk, EncodedChunks, EncoderDescription, PluginEncoder,

@@ -7,7 +7,10 @@ use std::sync::Arc;
 use arrow::datatypes::SchemaRef;
 use yearbook_domain::{Digest, KeyId};
 
-use crate::{Batches, OptionValue, PluginEncoder};
+use crate::{
+    AdapterExchange, Batches, OptionValue, PluginAdapter, PluginEncoder, TransformInput,
+    TransformStep,
+};
 
 /// Decisions about the release that makes a response, and the reports that they are made from.
 /// Every method returns at once: none of them waits for I/O or for a lock that is held during I/O.
@@ -22,6 +25,20 @@ pub trait ReleasePolicy: Send + Sync {
         options: &[OptionValue],
         batches: Batches,
     ) -> Batches;
+
+    /// Returns the input of a chain that begins with `step`, of rows of `schema`. A sample of the
+    /// rows is transformed a second time by the release that waits to take the place of the step's.
+    #[must_use]
+    fn tee_transform(
+        &self,
+        step: &TransformStep,
+        schema: &SchemaRef,
+        input: Arc<dyn TransformInput>,
+    ) -> Arc<dyn TransformInput>;
+
+    /// Hears of a request that `adapter` answered. A sample of them is answered a second time by
+    /// the release that waits to take its place.
+    fn sample_exchange(&self, adapter: &Arc<PluginAdapter>, of: &dyn Fn() -> AdapterExchange);
 
     /// Returns the release that serves where `encoder` failed before the first byte; none where
     /// there is no such release. Both have the same description.

@@ -7,7 +7,9 @@ use arrow::datatypes::Schema;
 use yearbook_domain::read_plan::{self, AppliedTransform, AppliedTransforms};
 use yearbook_domain::{Dataset, ReadPlan, Refusal, Selection};
 use yearbook_http::{Authenticated, Error};
-use yearbook_sandbox::{OptionScalar, RequestFingerprint, TransformChain, TransformStep};
+use yearbook_sandbox::{
+    OptionScalar, RequestFingerprint, TransformChain, TransformInput, TransformStep,
+};
 
 use super::plan_rows::ResolvedRequest;
 use super::transform_input::{self, StoredRows, in_window};
@@ -122,6 +124,10 @@ impl TransformRequest<'_> {
         let plan = TransformChain::plan(&auth.holder, of_steps, Arc::clone(&schema), own);
         let planned = app.bodies.chains.get_or_plan(steps, &schema, input, plan).await;
         // One from memory has read for somebody else.
+        let rows: Arc<dyn TransformInput> = match steps.first() {
+            Some(first) => app.core.releases.tee_transform(first, &schema, rows),
+            None => rows,
+        };
         let planned = planned.map(|chain| chain.for_input(rows));
         planned.map_err(|failure| {
             let names: Vec<&str> = steps.iter().map(|step| step.transform.name()).collect();

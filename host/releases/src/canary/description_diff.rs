@@ -1,7 +1,7 @@
 //! Difference between the descriptions of two releases, as clients see it. Where they differ, no
 //! comparison of responses can say which of them is right.
 
-use yearbook_sandbox::EncoderDescription;
+use yearbook_sandbox::{AdapterDescription, EncoderDescription, PluginParameters};
 
 /// Difference of `other`'s description that clients would notice, in words.
 pub(crate) fn difference(one: &EncoderDescription, other: &EncoderDescription) -> Option<String> {
@@ -14,14 +14,32 @@ pub(crate) fn difference(one: &EncoderDescription, other: &EncoderDescription) -
             (one.compressible != other.compressible)
                 .then(|| "it says otherwise whether its output can be compressed".to_owned())
         })
-        .or_else(|| parameter_difference(one, other))
+        .or_else(|| parameter_difference(&one.parameters, &other.parameters))
 }
 
-fn parameter_difference(one: &EncoderDescription, other: &EncoderDescription) -> Option<String> {
+/// Difference of what requests to the adapter of `other` may bring, in words.
+pub(crate) fn adapter_difference(
+    one: &AdapterDescription,
+    other: &AdapterDescription,
+) -> Option<String> {
+    let takes = |what: &str, is_other: bool| is_other.then(|| format!("it says otherwise {what}"));
+    takes("whether it takes POST", one.posts != other.posts)
+        .or_else(|| takes("what a `+` in the query is", one.plus_is_space != other.plus_is_space))
+        .or_else(|| takes("which headers it reads", one.headers != other.headers))
+        .or_else(|| {
+            takes("which parameter holds the key", one.key_parameter != other.key_parameter)
+        })
+}
+
+/// Difference of the declared parameters that clients would notice, in words.
+pub(crate) fn parameter_difference(
+    one: &PluginParameters,
+    other: &PluginParameters,
+) -> Option<String> {
     // Documentation may be reworded.
-    let promises = |description: &EncoderDescription| -> Vec<_> {
-        let parameters = description.parameters.iter();
+    let promises = |parameters: &PluginParameters| -> Vec<_> {
         parameters
+            .iter()
             .map(|parameter| {
                 (
                     parameter.name.clone(),

@@ -1,10 +1,11 @@
 //! Ends of quarantines. Quarantines begin where the circuit breaker trips, in `tick`.
 
 use yearbook_catalog::{CatalogError, PluginRelease, ReleaseState, ServingOrder};
-use yearbook_domain::{Millis, PluginKind};
+use yearbook_domain::Millis;
 
 use super::ReleaseMonitor;
 use crate::ReleaseMonitorSettings;
+use crate::canary::is_compared;
 
 /// Returns whether a quarantine until `until` is over. The end is a calendar time, since all hosts
 /// and a restart must agree on it. An end further ahead than the longest quarantine was written by
@@ -32,7 +33,7 @@ pub(super) async fn end_quarantines(
             lines.iter().find(|line| line.kind == release.id.kind && line.name == release.id.name);
         let serves = line.and_then(|line| line.candidates.first());
         let (to, reason) = match serves {
-            Some(serves) if release.id.kind == PluginKind::Encoder => {
+            Some(serves) if is_compared(release.id.kind) => {
                 let serves = serves.id.digest.short();
                 (
                     ReleaseState::Installed,

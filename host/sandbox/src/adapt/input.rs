@@ -31,6 +31,19 @@ pub enum AdapterCall {
     Refuse(catalogue::Refusal),
 }
 
+/// A request that an adapter has answered, with all that it was told.
+#[derive(Clone, Debug)]
+pub struct AdapterExchange {
+    /// The request.
+    pub request: Arc<guest::Request>,
+    /// Every question, in order.
+    pub questions: Vec<catalogue::Question>,
+    /// Their answers.
+    pub facts: Arc<Vec<catalogue::Fact>>,
+    /// Facts of the rows that were sent; `None` for a document.
+    pub known: Option<catalogue::Known>,
+}
+
 impl AdapterInput {
     /// Function that is called.
     #[must_use]

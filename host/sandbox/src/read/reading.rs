@@ -1,6 +1,7 @@
 //! One file being read by one guest: a store, a `reading`, and the checks on what it returns.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -148,6 +149,11 @@ impl FileReading {
     #[must_use]
     pub fn used(&self) -> ResourceUsage {
         self.store.data().used()
+    }
+
+    /// Processor time so far.
+    pub(crate) fn cpu(&self) -> Duration {
+        self.store.data().work().cpu()
     }
 
     /// Lines that it logged, where dumps are enabled.

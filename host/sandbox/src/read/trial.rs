@@ -1,5 +1,7 @@
 //! A file that is read for a check: every batch is kept, and a failure says in which call.
 
+use std::time::Duration;
+
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
 use yearbook_domain::SourceColumn;
@@ -18,6 +20,8 @@ pub struct TrialTable {
     pub batches: Vec<RecordBatch>,
     /// Usage of the instance.
     pub usage: ResourceUsage,
+    /// Processor time of all calls together.
+    pub cpu: Duration,
 }
 
 impl TrialTable {
@@ -57,6 +61,6 @@ impl PluginReader {
         }
         let columns = reading.columns().map_err(|error| failed(GuestCall::Pull(count), error))?;
         let schema = columns.map_or_else(|| Schema::empty().into(), |(_, schema)| schema.clone());
-        Ok(TrialTable { schema, batches, usage: reading.used() })
+        Ok(TrialTable { schema, batches, usage: reading.used(), cpu: reading.cpu() })
     }
 }

@@ -65,7 +65,8 @@ impl PluginTransform {
         }
         trial.finish(&mut run, &mut made).map_err(|error| failed(GuestCall::Finish, error))?;
         let usage = trial.usage.and(run.used());
-        Ok(TrialTable { schema: Arc::clone(&trial.columns.schema), batches: made, usage })
+        let (schema, cpu) = (Arc::clone(&trial.columns.schema), trial.work.cpu());
+        Ok(TrialTable { schema, batches: made, usage, cpu })
     }
 
     /// Makes the call of `dump` again.
