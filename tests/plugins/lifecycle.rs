@@ -134,6 +134,31 @@ async fn rollback_returns_to_the_release_before_and_in_the_end_to_what_is_built_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_transform_without_a_healthy_release_is_503_contract_16() {
+    let app = TestApp::start().await;
+    app.publish(&harvest()).await;
+    let key = app.key(Plan::Free).await;
+    let _reconciler = start_reconciler(&app, embedded()).await;
+    let growth = record_release(&app, component("growth"), ReleaseState::Promoted).await;
+    let is_loaded = || app.registry.current().transform("growth").is_some();
+    eventually(is_loaded).await;
+    set_state(&app, &growth, ReleaseState::Quarantined).await;
+    eventually(|| !is_loaded()).await;
+    for apply in ["growth", "growth@9.9.9"] {
+        let path = format!("/v1/datasets/harvest/data?apply={apply}&growth.periods=2");
+        let reply = app.get(&path).key(&key).send().await;
+        assert_eq!(reply.outcome(), (503, "transform_unavailable".to_owned()), "{apply}");
+        assert!(reply.text().contains("'growth' is out of service"), "{}", reply.text());
+        assert!(!reply.header("retry-after").is_empty());
+    }
+    assert_eq!(app.get("/v1/me").key(&key).send().await.json()["requests"]["used"], 0);
+    set_state(&app, &growth, ReleaseState::Removed).await;
+    eventually(|| !app.registry.current().is_unavailable_transform("growth")).await;
+    let reply = app.get("/v1/datasets/harvest/data?apply=growth").key(&key).send().await;
+    assert_eq!(reply.status.as_u16(), 422, "removed, it is unknown");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_format_without_a_healthy_release_is_503_with_what_to_do() {
     let app = TestApp::start().await;
     app.publish(&harvest()).await;

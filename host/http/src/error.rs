@@ -63,6 +63,11 @@ pub enum Error {
         /// Formats that are served.
         available: Vec<String>,
     },
+    /// 503: no release of a known transform may serve.
+    TransformUnavailable {
+        /// As asked for.
+        transform: String,
+    },
     /// 503: the response did not begin in time.
     TimedOut,
     /// 503: the catalog or the object store does not answer.
@@ -121,7 +126,7 @@ impl Error {
             | Self::Busy { retry_after } => Some(*retry_after),
             Self::TimedOut | Self::Unavailable => Some(5),
             // Somebody has to install or promote a release first.
-            Self::FormatUnavailable { .. } => Some(60),
+            Self::FormatUnavailable { .. } | Self::TransformUnavailable { .. } => Some(60),
             _ => None,
         }
     }

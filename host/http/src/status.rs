@@ -112,6 +112,9 @@ impl Error {
             Self::FormatUnavailable { .. } => {
                 (StatusCode::SERVICE_UNAVAILABLE, "format_unavailable")
             }
+            Self::TransformUnavailable { .. } => {
+                (StatusCode::SERVICE_UNAVAILABLE, "transform_unavailable")
+            }
             Self::TimedOut => (StatusCode::SERVICE_UNAVAILABLE, "timed_out"),
             Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
             Self::PluginFailed | Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),

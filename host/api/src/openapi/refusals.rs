@@ -112,6 +112,7 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
         Error::PluginFailed => false,
         Error::Busy { .. } | Error::Unavailable => kind != RouteKind::Health,
         Error::FormatUnavailable { .. } => of_rows || kind == RouteKind::Changes,
+        Error::TransformUnavailable { .. } => of_rows,
         Error::MethodNotAllowed
         | Error::AddressTooLong { .. }
         | Error::HeadersTooLarge { .. }
@@ -131,6 +132,7 @@ fn refuses_for_capacity(kind: RouteKind) -> bool {
 fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
     let settings = CoreSettings::default();
     let formats = plugins.data_formats();
+    let transform = plugins.transforms().next().map_or(UNNAMED, |transform| transform.name());
     let generator =
         plugins.generators().last().map(|generator| generator.description().tool.as_str());
     let available = match kind {
@@ -188,6 +190,7 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
             format: formats.last().copied().unwrap_or(UNNAMED).to_owned(),
             available: formats.iter().take(2).map(|&format| format.to_owned()).collect(),
         },
+        Error::TransformUnavailable { transform: transform.to_owned() },
         Error::TimedOut,
         Error::Unavailable,
         Error::Internal,

@@ -102,8 +102,9 @@ impl DataRequest {
     ) -> Result<Self, Error> {
         let plugins = app.core.plugins.current();
         let (data, pictures) = (plugins.data_formats(), plugins.picture_formats());
-        let transforms: Vec<(&str, &str)> =
-            plugins.transforms().map(|transform| (transform.name(), transform.version())).collect();
+        let served = plugins.transforms().map(|served| (served.name(), served.version()));
+        let out = plugins.unavailable_transforms().map(|name| (name, ""));
+        let transforms: Vec<(&str, &str)> = served.chain(out).collect();
         let loaded = LoadedPlugins { data: &data, pictures: &pictures, transforms: &transforms };
         let parameters = match rows_of {
             RowsOf::Snapshot => parse_data(&pairs, loaded),
@@ -117,6 +118,10 @@ impl DataRequest {
                 return Err(Refusal::InvalidParameters(problems.collect()).into());
             }
         };
+        let mut names = selection.apply.iter().flat_map(|sent| &sent.value);
+        if let Some(transform) = names.find(|name| plugins.is_unavailable_transform(name)) {
+            return Err(Error::TransformUnavailable { transform: transform.clone() });
+        }
         let encoder = match encoder {
             Some(encoder) => encoder,
             None => negotiate(&parts, &plugins, output.format.as_deref())?,

@@ -11,7 +11,8 @@ use crate::ValidationError;
 const MAX_TRANSFORMS: usize = 4;
 
 /// Names of transforms, each behind which `@VERSION` may stand; blanks around one are dropped.
-/// `loaded` are names with the version that is loaded.
+/// `loaded` are names with the version that is loaded; an empty one is that of a transform of which
+/// no release may serve.
 pub(super) fn parse_apply(
     raw: &str,
     loaded: &[(&str, &str)],
@@ -20,7 +21,7 @@ pub(super) fn parse_apply(
     for &(name, version) in &parts {
         match (loaded.iter().find(|(known, _)| *known == name), version) {
             (None, _) => return Err(unknown(raw, name, loaded)),
-            (Some((_, known)), Some(version)) if *known != version => {
+            (Some((_, known)), Some(version)) if *known != version && !known.is_empty() => {
                 let sentence = format!(
                     "transform '{name}' is loaded in version {known}, not {version}; \
                      leave @{version} out for that one"

@@ -27,6 +27,9 @@ pub(super) fn render(error: &Error, request_id: &str) -> String {
                 if available.is_empty() { String::new() } else { format!(" ask for another format ({}) or", available.join(", ")) };
             format!("The format '{format}' is out of service at the moment;{others} try again in a minute.")
         }
+        Error::TransformUnavailable { transform } => {
+            format!("The transform '{transform}' is out of service at the moment; leave it out, or try again in a minute.")
+        }
         Error::TimedOut => format!("The answer took too long to begin; ask for less, or try again. Request id: {request_id}."),
         Error::Unavailable => format!("The service cannot answer at the moment; try again in a few seconds. Request id: {request_id}."),
         Error::PluginFailed | Error::Internal => {

@@ -26,13 +26,14 @@ pub struct PluginSet {
     transforms: BTreeMap<String, Arc<PluginTransform>>,
     /// Formats that have releases of which none may serve.
     unavailable: BTreeSet<(usize, String)>,
-    /// Adapters of which the same is true.
+    /// Adapters and transforms of which the same is true.
     unavailable_adapters: BTreeSet<String>,
+    unavailable_transforms: BTreeSet<String>,
 }
 
 impl PluginSet {
-    /// A set of these plugins, the last of a name. `unavailable`: formats and adapters that clients
-    /// may name and that nothing serves at present.
+    /// A set of these plugins, the last of a name. `unavailable`: formats, adapters and transforms
+    /// that clients may name and that nothing serves at present.
     pub fn new<'a>(
         plugins: impl IntoIterator<Item = &'a Plugin>,
         unavailable: impl IntoIterator<Item = (PluginKind, String)>,
@@ -49,6 +50,9 @@ impl PluginSet {
                 }
                 PluginKind::Adapter if !set.adapters.contains_key(&name) => {
                     set.unavailable_adapters.insert(name);
+                }
+                PluginKind::Transform if !set.transforms.contains_key(&name) => {
+                    set.unavailable_transforms.insert(name);
                 }
                 _ => {}
             }
@@ -141,6 +145,17 @@ impl PluginSet {
     /// Every adapter by name.
     pub fn adapters(&self) -> impl Iterator<Item = &Arc<PluginAdapter>> {
         self.adapters.values()
+    }
+
+    /// Returns whether a transform is known but has no release that may serve.
+    #[must_use]
+    pub fn is_unavailable_transform(&self, name: &str) -> bool {
+        self.unavailable_transforms.contains(name)
+    }
+
+    /// Transforms that are known but have no release that may serve, by name.
+    pub fn unavailable_transforms(&self) -> impl Iterator<Item = &str> {
+        self.unavailable_transforms.iter().map(String::as_str)
     }
 
     /// The transform of a name.
