@@ -18,6 +18,7 @@ use crate::measurements::{Measurement, Measurements};
 use crate::page::{self, PageHead};
 use crate::product::{self, Product};
 
+mod adapters;
 mod cases;
 mod equivalence;
 mod exports;
@@ -52,6 +53,8 @@ pub(crate) enum BenchPart {
     Inputs,
     /// An idle transform beside none, and the built-in ones beside pandas and DuckDB
     Transforms,
+    /// Documents of adapters, from memory and made for each request
+    Adapters,
 }
 
 /// Arguments of `cargo xtask bench`.
@@ -151,13 +154,14 @@ pub(crate) fn run(repository: &Repository, args: &BenchArgs) -> Result<()> {
     if args.includes(BenchPart::Plugins) {
         run_cargo_bench(&bench, "plugins", &mut figures)?;
     }
-    let of_binary: [(BenchPart, MeasureBinary); 6] = [
+    let of_binary: [(BenchPart, MeasureBinary); 7] = [
         (BenchPart::Plugins, swaps::measure),
         (BenchPart::Http, measure_http),
         (BenchPart::Selections, measure_selections),
         (BenchPart::Growth, growth::measure),
         (BenchPart::Inputs, inputs::measure),
         (BenchPart::Transforms, transforms::measure),
+        (BenchPart::Adapters, adapters::measure),
     ];
     if args.part != Some(BenchPart::Encode) {
         let binary =
