@@ -142,7 +142,7 @@ async fn settle_each<const N: usize>(
     serves: Vec<u8>,
     candidates: [(Vec<u8>, &str, ReleaseState, &str); N],
 ) {
-    let (app, key, _reconciler, _) = host(fast_settings()).await;
+    let (app, key, _reconciler, _) = Box::pin(host(fast_settings())).await;
     let incumbent = record_release(&app, serves, ReleaseState::Promoted).await;
     app.catalog_cache.refresh().await.unwrap();
     let plugins = || app.registry.current();
@@ -167,15 +167,15 @@ async fn transforms_that_wait_are_compared_by_the_rows_that_they_make_contract_6
     let wrong = patched("growth", constant(100.0), constant(101.0));
     let other = patched("growth", "difference", "differenze");
     let newer = patched("growth", "0.1.0", "0.2.0");
-    settle_each(
+    let settled = settle_each(
         component("growth"),
         [
             (wrong, INDEX, RolledBack, "other values in column \"value\" from row"),
             (other, INDEX, RolledBack, "its parameter \"as\" takes other values"),
             (newer, INDEX, Promoted, "responses have the values of"),
         ],
-    )
-    .await;
+    );
+    Box::pin(settled).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -185,15 +185,15 @@ async fn adapters_that_wait_are_compared_by_documents_and_bytes_around_rows_cont
     const SEARCH: &str = "/api/time-series/series/search?search_text=harvest";
     const ROWS: &str = "/api/time-series/series/observations?series_id=harvest.value";
     let name = "time-series";
-    settle_each(
+    let settled = settle_each(
         component(name),
         [
             (patched(name, "realtime_start", "realtime_stirt"), SEARCH, RolledBack, "from byte"),
             (patched(name, "</observations>", "</observatioms>"), ROWS, RolledBack, "around them"),
             (patched(name, "0.1.0", "0.2.0"), ROWS, Promoted, "responses have the values of"),
         ],
-    )
-    .await;
+    );
+    Box::pin(settled).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -184,7 +184,7 @@ impl ReleasePolicy for ReleaseMonitor {
     fn sample_exchange(&self, adapter: &Arc<PluginAdapter>, of: &dyn Fn() -> AdapterExchange) {
         if let Some(Plugin::Adapter(waiting)) = self.waiting(adapter.digest()) {
             let pair = ReleasePair { incumbent: Arc::clone(adapter), waiting };
-            self.shadow.offer(CanarySample::Answered(pair, of()));
+            self.shadow.offer(CanarySample::Answered(pair, Box::new(of())));
         }
     }
 

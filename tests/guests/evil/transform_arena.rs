@@ -129,7 +129,8 @@ impl TransformInput for Table {
             RowWindow::Selected { start, most } => (start.unwrap_or(Date::MIN), Date::MAX, most),
             RowWindow::Dates { from, to } => (from, to, None),
         };
-        let most = most.map_or(usize::MAX, |rows| (rows as usize).div_ceil(self.rows));
+        let most = most.and_then(|rows| usize::try_from(rows).ok());
+        let most = most.map_or(usize::MAX, |rows| rows.div_ceil(self.rows));
         let days = self.days.iter().filter(|day| **day >= from.as_str() && **day <= to.as_str());
         let batches: Vec<_> = days.take(most).map(|day| self.batch(day, &columns)).collect();
         self.asked.lock().unwrap().push((window, columns));

@@ -66,7 +66,7 @@ pub(super) fn run(sample: &CanarySample, turn: usize, warm: bool) -> Option<Sum>
         }
         CanarySample::Answered(pair, exchange) => {
             let make = |adapter: &Arc<PluginAdapter>| exchange::answer(adapter, exchange);
-            run_pair(pair, turn, warm, make, exchange::compare)
+            run_pair(pair, turn, warm, make, |one, other| exchange::compare(one, other))
         }
     }
 }

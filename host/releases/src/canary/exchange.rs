@@ -53,7 +53,7 @@ pub(super) fn answer(
 
 /// Compares the last answers. Questions are a release's own affair: where they are others, nothing
 /// can be said.
-pub(super) fn compare(one: &Vec<AdapterAnswer>, other: &Vec<AdapterAnswer>) -> Likeness {
+pub(super) fn compare(one: &[AdapterAnswer], other: &[AdapterAnswer]) -> Likeness {
     let asks = |answers: &[AdapterAnswer]| -> Vec<AdapterAnswer> {
         let asked = |answer: &&AdapterAnswer| matches!(answer, AdapterAnswer::Reply(Reply::Ask(_)));
         answers.iter().filter(asked).cloned().collect()

@@ -20,7 +20,7 @@ pub(crate) enum CanarySample {
     /// Rows of a table that are transformed.
     Transformed(ReleasePair<PluginTransform>, SampledRows),
     /// A request that an adapter answers.
-    Answered(ReleasePair<PluginAdapter>, AdapterExchange),
+    Answered(ReleasePair<PluginAdapter>, Box<AdapterExchange>),
 }
 
 /// A release that serves, and one that waits to take its place.
