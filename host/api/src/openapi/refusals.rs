@@ -55,8 +55,9 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
             | RouteKind::LinkedRows
             | RouteKind::Bulk
     );
+    let sends_rows = matches!(kind, RouteKind::Data | RouteKind::LinkedRows);
     // A link is refused what the rows would be refused.
-    let of_rows = matches!(kind, RouteKind::Data | RouteKind::Link | RouteKind::LinkedRows);
+    let of_rows = sends_rows || kind == RouteKind::Link;
     match error {
         Error::Refused(refusal) => match refusal {
             Refusal::KeyMissing | Refusal::KeyInvalid => kind.needs_key(),
@@ -78,17 +79,9 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
             | Refusal::TooManyRowsToTransform { .. } => of_rows,
             Refusal::TooManyGroups { .. }
             | Refusal::TransformTooLarge { .. }
-            | Refusal::TransformedRowsTooLarge { .. } => {
-                matches!(kind, RouteKind::Data | RouteKind::LinkedRows)
-            }
+            | Refusal::TransformedRowsTooLarge { .. } => sends_rows,
             Refusal::ResponseTooLarge { .. } => {
-                matches!(
-                    kind,
-                    RouteKind::Data
-                        | RouteKind::LinkedRows
-                        | RouteKind::Changes
-                        | RouteKind::Integration
-                )
+                sends_rows || matches!(kind, RouteKind::Changes | RouteKind::Integration)
             }
             Refusal::BulkForbidden | Refusal::PaymentRequired { .. } => kind == RouteKind::Bulk,
             Refusal::QuotaExceeded { .. } => kind.charged(),
@@ -133,8 +126,7 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
     let settings = CoreSettings::default();
     let formats = plugins.data_formats();
     let transform = plugins.transforms().next().map_or(UNNAMED, |transform| transform.name());
-    let generator =
-        plugins.generators().last().map(|generator| generator.description().tool.as_str());
+    let generator = plugins.generators().last().map(|generator| generator.name());
     let available = match kind {
         RouteKind::Integration => {
             crate::routes::integrations::view::MEDIA_TYPES.map(str::to_owned).to_vec()
