@@ -2,8 +2,6 @@
 //! stays shared. All geometry is seen first, for a vertex where three lines meet has to stay; what
 //! lies between two of these is then simplified in the same way for both rows.
 
-mod arc;
-mod junctions;
 mod shape;
 
 use yearbook_sdk::generator::Role;
@@ -12,8 +10,8 @@ use yearbook_sdk::transform::{
     TransformDescription, TransformError, TransformOutput,
 };
 use yearbook_sdk::{Kind, Options, Parameter, Schema, Transform};
+use yearbook_wkt::arcs::Junctions;
 
-use junctions::Junctions;
 use shape::Shape;
 
 yearbook_sdk::export_transform!(Simplify);

@@ -1,40 +1,19 @@
 //! Geometry as lines of vertices, which keep the digits that were published.
 
-use std::cmp::Ordering;
-
 use yearbook_sdk::transform::TransformError;
-use yearbook_wkt::{CoordinateText, GeometryKind, MAX_DEPTH, MalformedWkt, WktReader, value};
-
-use crate::arc;
-use crate::junctions::{Junctions, Place};
+use yearbook_wkt::arcs::{Junctions, simplified_line, simplified_ring};
+use yearbook_wkt::{CoordinateText, GeometryKind, MAX_DEPTH, MalformedWkt, WktReader, arcs, value};
 
 /// A vertex.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Vertex<'a> {
     text: CoordinateText<'a>,
-    pub(crate) x: f64,
-    pub(crate) y: f64,
+    position: [f64; 2],
 }
 
-impl Vertex<'_> {
-    pub(crate) fn place(&self) -> Place {
-        [self.x.to_bits(), self.y.to_bits()]
-    }
-
-    /// Compares by the first coordinate, then by the second.
-    pub(crate) fn compare(&self, other: &Self) -> Ordering {
-        self.x.total_cmp(&other.x).then(self.y.total_cmp(&other.y))
-    }
-
-    /// Distance to the line between two vertices.
-    pub(crate) fn distance_to(&self, from: &Vertex<'_>, to: &Vertex<'_>) -> f64 {
-        let (dx, dy) = (to.x - from.x, to.y - from.y);
-        let length = dx * dx + dy * dy;
-        let along = ((self.x - from.x) * dx + (self.y - from.y) * dy) / length;
-        // Of two vertices in one place the distance to either.
-        let along = if length > 0.0 { along.clamp(0.0, 1.0) } else { 0.0 };
-        let (x, y) = (self.x - (from.x + along * dx), self.y - (from.y + along * dy));
-        (x * x + y * y).sqrt()
+impl arcs::Vertex for Vertex<'_> {
+    fn position(&self) -> [f64; 2] {
+        self.position
     }
 }
 
@@ -143,9 +122,12 @@ impl<'a> Shape<'a> {
     fn body(&self, junctions: &Junctions, tolerance: f64) -> Option<String> {
         let parts: Vec<String> = match self {
             Self::Unchanged(_, text) => return Some((*text).to_owned()),
-            Self::Line(line) => return Some(positions(&arc::line(line, junctions, tolerance))),
+            Self::Line(line) => {
+                return Some(positions(&simplified_line(line, junctions, tolerance)));
+            }
             Self::Polygon(rings) => {
-                let mut rings = rings.iter().map(|ring| arc::ring(ring, junctions, tolerance));
+                let mut rings =
+                    rings.iter().map(|ring| simplified_ring(ring, junctions, tolerance));
                 // Without its outer ring a polygon has no holes.
                 let outer = rings.next().flatten()?;
                 std::iter::once(outer).chain(rings.flatten()).map(|ring| positions(&ring)).collect()
@@ -176,7 +158,8 @@ fn vertices<'a>(reader: &mut WktReader<'a>) -> Result<Vec<Vertex<'a>>, Malformed
     reader.members(|reader| {
         let text = reader.position()?;
         // Adding 0 makes 0 of -0.
-        vertices.push(Vertex { text, x: value(text[0])? + 0.0, y: value(text[1])? + 0.0 });
+        let position = [value(text[0])? + 0.0, value(text[1])? + 0.0];
+        vertices.push(Vertex { text, position });
         Ok(())
     })?;
     Ok(vertices)

@@ -3,7 +3,7 @@
 //! straight however long it is. Parts on both sides of 180 degrees are laid side by side first, as
 //! the bounding box has them.
 
-use crate::{GeometryBounds, GeometryKind, MAX_DEPTH, MalformedWkt, WktReader, value};
+use crate::{GeometryBounds, GeometryPart, MalformedWkt, for_each_part};
 
 /// Decimals that are kept, as a factor: a millionth of a degree is 11 cm.
 const PRECISION: f64 = 1e6;
@@ -59,7 +59,6 @@ pub fn centroid(text: &str) -> Result<Option<[f64; 2]>, MalformedWkt> {
 
 impl GeometrySums {
     fn read(text: &str, west: f64) -> Result<Self, MalformedWkt> {
-        let mut reader = WktReader::new(text);
         let mut sums = Self {
             west,
             origin: None,
@@ -68,8 +67,7 @@ impl GeometrySums {
             areas: Moment::default(),
             bounds: GeometryBounds::default(),
         };
-        sums.geometry(&mut reader, MAX_DEPTH)?;
-        reader.end()?;
+        for_each_part(text, |part, positions| sums.add(part, positions))?;
         Ok(sums)
     }
 
@@ -81,74 +79,30 @@ impl GeometrySums {
         Some([x + heaviest.x / heaviest.weight, y + heaviest.y / heaviest.weight])
     }
 
-    fn geometry(&mut self, reader: &mut WktReader<'_>, depth: usize) -> Result<(), MalformedWkt> {
-        let deeper = depth.checked_sub(1).ok_or(MalformedWkt { at: reader.at() })?;
-        match reader.kind()? {
-            GeometryKind::GeometryCollection => {
-                reader.members(|reader| self.geometry(reader, deeper))
-            }
-            kind => self.coordinates(kind, reader),
-        }
-    }
-
-    fn coordinates(
-        &mut self,
-        kind: GeometryKind,
-        reader: &mut WktReader<'_>,
-    ) -> Result<(), MalformedWkt> {
-        match kind {
-            GeometryKind::Point => reader.members(|reader| self.point(reader)),
-            GeometryKind::MultiPoint => reader.members(|reader| {
-                if reader.peek_number() {
-                    return self.point(reader);
-                }
-                self.coordinates(GeometryKind::Point, reader)
-            }),
-            GeometryKind::LineString => self.path(reader).map(|_| ()),
-            GeometryKind::Polygon => {
-                let mut sign = 1.0;
-                reader.members(|reader| {
-                    let ring = self.path(reader)?;
-                    // Rings may run either way: the first one is the outer.
-                    let sign = std::mem::replace(&mut sign, -1.0);
-                    let turn = sign * ring.weight.signum();
-                    self.areas.weight += turn * ring.weight;
-                    self.areas.x += turn * ring.x;
-                    self.areas.y += turn * ring.y;
-                    Ok(())
-                })
-            }
-            GeometryKind::MultiLineString => {
-                reader.members(|reader| self.coordinates(GeometryKind::LineString, reader))
-            }
-            GeometryKind::MultiPolygon => {
-                reader.members(|reader| self.coordinates(GeometryKind::Polygon, reader))
-            }
-            GeometryKind::GeometryCollection => Err(MalformedWkt { at: reader.at() }),
-        }
-    }
-
-    fn point(&mut self, reader: &mut WktReader<'_>) -> Result<(), MalformedWkt> {
-        let [x, y] = self.position(reader)?;
-        self.bounds.add(x, x, y, y);
-        let at = self.relative([x, y]);
-        self.points.add(1.0, at);
-        Ok(())
+    fn add(&mut self, part: GeometryPart, positions: &[[f64; 2]]) {
+        let area = self.path(positions);
+        // Rings may run either way.
+        let turn = match part {
+            GeometryPart::Outer => area.weight.signum(),
+            GeometryPart::Hole => -area.weight.signum(),
+            GeometryPart::Point | GeometryPart::Line => return,
+        };
+        self.areas.weight += turn * area.weight;
+        self.areas.x += turn * area.x;
+        self.areas.y += turn * area.y;
     }
 
     /// Adds the points and the length of a path, and returns the area that it encloses, negative
     /// where it runs clockwise.
-    fn path(&mut self, reader: &mut WktReader<'_>) -> Result<Moment, MalformedWkt> {
+    fn path(&mut self, positions: &[[f64; 2]]) -> Moment {
         let mut area = Moment::default();
         let (mut start, mut last) = ([0.0; 2], None::<[f64; 2]>);
-        let mut extent: Option<[[f64; 2]; 2]> = None;
-        reader.members(|reader| {
-            let at = self.position(reader)?;
-            let [least, most] = extent.unwrap_or([at; 2]);
-            extent = Some([
-                [least[0].min(at[0]), least[1].min(at[1])],
-                [most[0].max(at[0]), most[1].max(at[1])],
-            ]);
+        let (mut least, mut most) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
+        for [x, y] in positions {
+            // At `west` or to the east of it.
+            let at = [if *x < self.west { x + 360.0 } else { *x }, *y];
+            least = [least[0].min(at[0]), least[1].min(at[1])];
+            most = [most[0].max(at[0]), most[1].max(at[1])];
             let at = self.relative(at);
             match last {
                 None => start = at,
@@ -164,19 +118,9 @@ impl GeometrySums {
             }
             self.points.add(1.0, at);
             last = Some(at);
-            Ok(())
-        })?;
-        if let Some([[west, south], [east, north]]) = extent {
-            self.bounds.add(west, east, south, north);
         }
-        Ok(area)
-    }
-
-    /// The next position, its longitude at `west` or to the east of it.
-    fn position(&self, reader: &mut WktReader<'_>) -> Result<[f64; 2], MalformedWkt> {
-        let [x, y] = reader.position()?;
-        let (x, y) = (value(x)?, value(y)?);
-        Ok([if x < self.west { x + 360.0 } else { x }, y])
+        self.bounds.add(least[0], most[0], least[1], most[1]);
+        area
     }
 
     fn relative(&mut self, [x, y]: [f64; 2]) -> [f64; 2] {

@@ -1,15 +1,18 @@
 //! A reader of well-known text (OGC 06-103r4, section 7) of two dimensions, piece by piece: the
 //! caller asks for what may come next, so no geometry is ever held. Copies nothing: numbers are
 //! slices of the text. Encoders write what they read; the host checks what is published. The box
-//! and the centroid of a geometry are found here for both.
+//! and the centroid of a geometry are found here for both, and so are lines with fewer vertices.
 
 use std::fmt;
 
 pub use bounds::GeometryBounds;
 pub use centroid::centroid;
+pub use parts::{GeometryPart, for_each_part};
 
+pub mod arcs;
 mod bounds;
 mod centroid;
+mod parts;
 
 /// Kind of a geometry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use crate::shape::Vertex;
+use super::Vertex;
 
 /// A position, by its bits.
-pub(crate) type Place = [u64; 2];
+type Place = [u64; 2];
 
 /// Vertices of all geometry, with what tells whether they have to stay.
 #[derive(Debug, Default)]
-pub(crate) struct Junctions(HashMap<Place, Neighbours>);
+pub struct Junctions(HashMap<Place, Neighbours>);
 
 #[derive(Debug, Clone, Copy)]
 enum Neighbours {
@@ -21,8 +21,8 @@ enum Neighbours {
 
 impl Junctions {
     /// Adds a line; the last vertex of a ring is its first one again.
-    pub(crate) fn add(&mut self, line: &[Vertex<'_>], is_ring: bool) {
-        let places: Vec<Place> = line.iter().map(Vertex::place).collect();
+    pub fn add<V: Vertex>(&mut self, line: &[V], is_ring: bool) {
+        let places: Vec<Place> = line.iter().map(place).collect();
         let count = if is_ring { places.len().saturating_sub(1) } else { places.len() };
         for at in 0..count {
             let neighbours = match (at.checked_sub(1), is_ring) {
@@ -41,8 +41,9 @@ impl Junctions {
     }
 
     /// Returns whether a vertex has to stay.
-    pub(crate) fn contains(&self, place: Place) -> bool {
-        matches!(self.0.get(&place), Some(Neighbours::Junction))
+    #[must_use]
+    pub fn contains<V: Vertex>(&self, vertex: &V) -> bool {
+        matches!(self.0.get(&place(vertex)), Some(Neighbours::Junction))
     }
 }
 
@@ -58,6 +59,10 @@ impl Neighbours {
             _ => Self::Junction,
         }
     }
+}
+
+fn place<V: Vertex>(vertex: &V) -> Place {
+    vertex.position().map(f64::to_bits)
 }
 
 /// A number for a position, so that a vertex takes less memory: two that differ have the same one
