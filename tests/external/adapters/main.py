@@ -19,6 +19,7 @@ import assistants
 import fredapi
 import ogc
 import patient
+import pygeoapi_peer
 from tally import Tally, proof
 
 ADAPTER = "time-series"
@@ -225,6 +226,7 @@ def main():
         a_search_finds_series_that_can_be_read_contract_17(tally, client)
         refusals_reach_the_client_in_its_own_form_contract_17(tally, service, client)
     ogc.check_all(tally, service)
+    pygeoapi_peer.boxes_and_dates_are_those_of_pygeoapi_contract_18(tally, service)
     assistants.check_all(tally, service, given.modules)
     return tally.end()
 
