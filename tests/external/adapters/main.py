@@ -16,6 +16,7 @@ import time
 import urllib.parse
 
 import assistants
+import boxes
 import fredapi
 import ogc
 import patient
@@ -226,6 +227,7 @@ def main():
         a_search_finds_series_that_can_be_read_contract_17(tally, client)
         refusals_reach_the_client_in_its_own_form_contract_17(tally, service, client)
     ogc.check_all(tally, service)
+    boxes.boxes_over_coasts_and_poles_are_those_of_shapely_contract_18(tally, service.base, service.key)
     pygeoapi_peer.boxes_and_dates_are_those_of_pygeoapi_contract_18(tally, service)
     assistants.check_all(tally, service, given.modules)
     return tally.end()
