@@ -7,11 +7,11 @@ use yearbook_sdk::adapter::{
 
 use crate::links::{self, GEOJSON, HTML, JSON, SCHEMA, link};
 use crate::problem::not_found;
-use crate::{negotiation, parameters, records};
+use crate::{negotiation, parameters, records, tile_format};
 
 /// The coordinate reference system of everything: longitude and latitude. Collections do not name
 /// it, for it is what the standard means then; clients would ask for it by parameters of Part 2.
-const CRS84: &str = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
+pub(crate) const CRS84: &str = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
 /// Datasets of one answer of the host, and answers that a request has.
 const PAGE: usize = 1_000;
 const PAGES: usize = 3;
@@ -20,20 +20,28 @@ const LONGEST_NAME: usize = 128;
 /// Datasets that one document lists at most.
 pub(crate) const MOST_DATASETS: usize = PAGE * PAGES;
 
-/// The datasets of `query`, at most so many, with the number of all and where to go on. Clients
-/// want all collections in one document, so all that the host tells are asked for.
-pub(crate) fn collect(host: &mut Host, query: &DatasetQuery, most: usize) -> Step<DatasetPage> {
+/// The datasets of `query`, at most so many, with the number of all and where to go on, and whether
+/// they have tiles. Clients want all collections in one document, so all that the host tells are
+/// asked for.
+pub(crate) fn collect(
+    host: &mut Host,
+    query: &DatasetQuery,
+    most: usize,
+) -> Step<(DatasetPage, bool)> {
     let mut found = DatasetPage { datasets: Vec::new(), total: 0, next: query.after.clone() };
-    let mut page = PAGE;
+    let (mut page, mut has_tiles) = (PAGE, false);
     for _ in 0..PAGES {
         let limit = (most - found.datasets.len()).min(page).try_into().unwrap_or(u32::MAX);
         let asked = DatasetQuery { limit, after: found.next.clone(), ..query.clone() };
-        match host.ask(Asked::datasets(asked).or_refusal())? {
+        // Both at once, for a request has few calls.
+        let (told, formats) = host.ask((Asked::datasets(asked).or_refusal(), Asked::formats()))?;
+        has_tiles = tile_format::is_among(&formats);
+        match told {
             Ok(told) => {
                 found.datasets.extend(told.datasets);
                 (found.total, found.next) = (told.total, told.next);
                 if found.next.is_none() || found.datasets.len() >= most {
-                    return Ok(found);
+                    break;
                 }
             }
             // More than the host tells in one request.
@@ -42,7 +50,7 @@ pub(crate) fn collect(host: &mut Host, query: &DatasetQuery, most: usize) -> Ste
             Err(refusal) => return Err(refusal.into()),
         }
     }
-    Ok(found)
+    Ok((found, has_tiles))
 }
 
 /// `/collections`.
@@ -57,10 +65,10 @@ pub(crate) fn list(request: &Request, host: &mut Host) -> Step<Reply> {
         after,
         ..DatasetQuery::page(1)
     };
-    let found = collect(host, &all, MOST_DATASETS)?;
+    let (found, has_tiles) = collect(host, &all, MOST_DATASETS)?;
     let datasets = found.datasets.iter();
     let mut collections: Vec<Value> =
-        datasets.map(|dataset| collection(request, dataset)).collect();
+        datasets.map(|dataset| collection(request, dataset, has_tiles)).collect();
     let mut links = links::own(request, JSON);
     match &found.next {
         Some(next) => links.push(link("next", request.address_with("after", next), JSON)),
@@ -79,7 +87,9 @@ pub(crate) fn show(request: &Request, host: &mut Host, id: &str) -> Step<Reply> 
     let document = if is_catalogue {
         records::collection(request)
     } else {
-        collection(request, &spatial(id, host.ask(negotiation::dataset(request, id))?)?)
+        let asked = (negotiation::dataset(request, id), Asked::formats());
+        let (dataset, formats) = host.ask(asked)?;
+        collection(request, &spatial(id, dataset)?, tile_format::is_among(&formats))
     };
     Ok(Document::json(200, &document).into())
 }
@@ -113,7 +123,7 @@ fn no_collection(id: &str) -> yearbook_sdk::adapter::Stop {
     ))
 }
 
-fn collection(request: &Request, dataset: &Dataset) -> Value {
+fn collection(request: &Request, dataset: &Dataset, has_tiles: bool) -> Value {
     let Dataset { name, title, description, credit, .. } = dataset;
     let address = |segments: &[&str]| links::below(request, segments);
     let own = address(&["collections", name]);
@@ -126,6 +136,9 @@ fn collection(request: &Request, dataset: &Dataset) -> Value {
         link(QUERYABLES, address(&["collections", name, "queryables"]), SCHEMA),
         link("describedby", format!("{}/v1/datasets/{name}", links::service(request)), JSON),
     ];
+    if has_tiles {
+        links.push(link(tile_format::TILESETS, address(&["collections", name, "tiles"]), JSON));
+    }
     if let Some(licence) = &credit.licence_url {
         links.push(link("license", licence, HTML));
     }

@@ -1,10 +1,10 @@
 //! Landing page and conformance.
 
 use serde_json::json;
-use yearbook_sdk::adapter::{Document, Reply, Request, Step};
+use yearbook_sdk::adapter::{Asked, Document, Host, Reply, Request, Step};
 
 use crate::links::{self, HTML, JSON, OPENAPI, link};
-use crate::{negotiation, parameters, records};
+use crate::{negotiation, parameters, records, tile_format};
 
 /// Conformance classes of this API. HTML is a redirection to the catalogue's pages.
 const CLASSES: [&str; 11] = [
@@ -21,8 +21,17 @@ const CLASSES: [&str; 11] = [
     "http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/json",
 ];
 
+/// Those where tiles are there.
+const TILE_CLASSES: [&str; 5] = [
+    "http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf/core",
+    "http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf/tileset",
+    "http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf/tilesets-list",
+    "http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf/geodata-tilesets",
+    "http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf/mvt",
+];
+
 /// The landing page.
-pub(crate) fn root(request: &Request) -> Step<Reply> {
+pub(crate) fn root(request: &Request, host: &mut Host) -> Step<Reply> {
     parameters::check(request, |name| name == "f")?;
     negotiation::page(request, JSON, "/")?;
     let address = |segments: &[&str]| links::below(request, segments);
@@ -38,6 +47,9 @@ pub(crate) fn root(request: &Request) -> Step<Reply> {
             JSON,
         ),
     ]);
+    if tile_format::is_among(&host.ask(Asked::formats())?) {
+        links.push(link(tile_format::TILING_SCHEMES, address(&["tileMatrixSets"]), JSON));
+    }
     let document = json!({
         "title": "Datasets with geometry",
         "description": "Datasets with geometry as collections of features, and all datasets as the records of one collection.",
@@ -47,9 +59,13 @@ pub(crate) fn root(request: &Request) -> Step<Reply> {
 }
 
 /// `/conformance`.
-pub(crate) fn conformance(request: &Request) -> Step<Reply> {
+pub(crate) fn conformance(request: &Request, host: &mut Host) -> Step<Reply> {
     parameters::check(request, |name| name == "f")?;
     negotiation::page(request, JSON, "/")?;
-    let document = json!({ "links": links::own(request, JSON), "conformsTo": CLASSES });
+    let mut classes = CLASSES.to_vec();
+    if tile_format::is_among(&host.ask(Asked::formats())?) {
+        classes.extend(TILE_CLASSES);
+    }
+    let document = json!({ "links": links::own(request, JSON), "conformsTo": classes });
     Ok(Document::json(200, &document).into())
 }

@@ -1,5 +1,6 @@
-//! OGC API Features and Records over datasets (contract-18): a dataset with geometry is a
-//! collection of features, and all datasets are the records of the collection `catalogue`.
+//! OGC API Features, Records and Tiles over datasets (contract-18): a dataset with geometry is a
+//! collection of features, in tiles too, and all datasets are the records of the collection
+//! `catalogue`.
 
 mod collections;
 mod features;
@@ -12,11 +13,14 @@ mod parameters;
 mod problem;
 mod queryables;
 mod records;
+mod tile_format;
+mod tile_matrix;
+mod tiles;
 
 use yearbook_sdk::Adapter;
 use yearbook_sdk::adapter::{
     AdapterDescription, Document, Example, Fact, Framing, Host, Known, Refusal, Reply, Request,
-    Step,
+    Step, Wrapping,
 };
 
 pub use crate::features::Features;
@@ -47,13 +51,16 @@ impl Adapter for Ogc {
             ("/collections/codes", 404),
             ("/collections/catalogue/items?q=harvest", 200),
             ("/collections/catalogue/items/codes", 200),
+            // Where the format is not installed, as in the sample catalogue.
+            ("/collections/places/tiles/WebMercatorQuad/0/0/0", 404),
+            ("/tileMatrixSets", 404),
             ("/tiles", 404),
         ];
         AdapterDescription {
             name: "ogc",
             version: env!("CARGO_PKG_VERSION"),
-            title: "OGC API Features and Records",
-            docs: "Datasets with geometry as collections of features, and all datasets as records, for GDAL, QGIS, OWSLib and geopandas.",
+            title: "OGC API Features, Records and Tiles",
+            docs: "Datasets with geometry as collections of features and as vector tiles, and all datasets as records, for GDAL, QGIS, OWSLib, geopandas and maps.",
             posts: false,
             plus_is_space: true,
             headers: Vec::new(),
@@ -64,8 +71,8 @@ impl Adapter for Ogc {
 
     fn answer(request: &Request, host: &mut Host) -> Step<Reply> {
         match request.segments()[..] {
-            [] => landing::root(request),
-            ["conformance"] => landing::conformance(request),
+            [] => landing::root(request, host),
+            ["conformance"] => landing::conformance(request, host),
             ["api"] => openapi::show(request, host),
             ["collections"] => collections::list(request, host),
             ["collections", id] => collections::show(request, host, id),
@@ -79,12 +86,23 @@ impl Adapter for Ogc {
             ["collections", id, "items", ref feature @ ..] => {
                 items::show(request, host, id, &feature.join("/"))
             }
+            ["collections", id, "tiles"] => tiles::list(request, host, id),
+            ["collections", id, "tiles", tile_matrix::ID] => tiles::show(request, host, id),
+            ["collections", id, "tiles", tile_matrix::ID, zoom, row, column] => {
+                tiles::tile(request, host, id, [zoom, row, column])
+            }
+            ["tileMatrixSets"] => tile_matrix::list(request, host),
+            ["tileMatrixSets", tile_matrix::ID] => tile_matrix::show(request, host),
             _ => Err(problem::not_found("there is no such resource; see the landing page")),
         }
     }
 
     fn frame(request: &Request, facts: &[Fact], known: &Known) -> Framing {
-        items::frame(request, facts, known)
+        match request.segments()[..] {
+            // Nothing may stand around a tile.
+            [_, _, "tiles", ..] => Wrapping::bytes("", "").into(),
+            _ => items::frame(request, facts, known),
+        }
     }
 
     fn refuse(request: &Request, refusal: &Refusal) -> Document {

@@ -5,6 +5,7 @@ use yearbook_sdk::adapter::{Asked, Dataset, Document, Format, Refusal, Request, 
 
 use crate::links::{GEOJSON, HTML, JSON};
 use crate::problem::bad_request;
+use crate::tile_format;
 
 /// Encoding of items.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,9 +89,11 @@ impl Encoding {
     }
 }
 
-/// Formats besides those that GeoJSON stands for here.
+/// Formats besides those that GeoJSON stands for here, and tiles, which have addresses of their
+/// own.
 fn others(formats: &[Format]) -> impl Iterator<Item = &Format> {
-    formats.iter().filter(|format| !["json", "geojson", "html"].contains(&format.name.as_str()))
+    let none = ["json", "geojson", "html", tile_format::FORMAT];
+    formats.iter().filter(move |format| !none.contains(&format.name.as_str()))
 }
 
 fn unknown(formats: &[Format]) -> yearbook_sdk::adapter::Stop {

@@ -5,7 +5,7 @@ use yearbook_sdk::adapter::{Asked, Dataset, DatasetQuery, Document, Host, Reply,
 
 use crate::links::{GEOJSON, JSON, OPENAPI, SCHEMA};
 use crate::queryables::{queryables, schema};
-use crate::{negotiation, parameters};
+use crate::{negotiation, parameters, tile_format};
 
 /// Collections whose parameters are written out. Of more their queryables tell.
 const MOST_COLLECTIONS: u32 = 200;
@@ -22,17 +22,20 @@ pub(crate) fn show(request: &Request, host: &mut Host) -> Step<Reply> {
         language: negotiation::language(request),
         ..DatasetQuery::page(MOST_COLLECTIONS)
     };
-    let told = host.ask(Asked::datasets(all).or_refusal())?;
+    let (told, formats) = host.ask((Asked::datasets(all).or_refusal(), Asked::formats()))?;
     let few = told.ok().filter(|page| page.next.is_none());
     let document = json!({
         "openapi": "3.0.3",
         "info": {
             "title": "Datasets with geometry",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "OGC API Features and Records. Features need a key; all other resources need none.",
+            "description": "OGC API Features, Records and Tiles. Features and tiles need a key; all other resources need none.",
         },
         "servers": [{ "url": request.base }],
-        "paths": paths(few.as_ref().map_or(&[][..], |page| &page.datasets)),
+        "paths": paths(
+            few.as_ref().map_or(&[][..], |page| &page.datasets),
+            tile_format::is_among(&formats),
+        ),
     });
     // Text as it is: half of this component would be code that builds it.
     let body = document.to_string();
@@ -41,7 +44,7 @@ pub(crate) fn show(request: &Request, host: &mut Host) -> Step<Reply> {
     Ok(Document::new(200, OPENAPI, body).into())
 }
 
-fn paths(datasets: &[Dataset]) -> Map<String, Value> {
+fn paths(datasets: &[Dataset], has_tiles: bool) -> Map<String, Value> {
     let mut paths = Map::new();
     let mut add = |path: &str, summary: &str, media_type, parameters: Vec<Value>| {
         paths.insert(path.to_owned(), json!({ "get": get(path, summary, media_type, parameters) }));
@@ -75,6 +78,16 @@ fn paths(datasets: &[Dataset]) -> Map<String, Value> {
         GEOJSON,
         records.map(parameter).into(),
     );
+    if has_tiles {
+        let place = ["tileMatrix", "tileRow", "tileCol", "datetime", "tileF", "queryables"];
+        let tile = [id()].into_iter().chain(place.map(parameter));
+        let set = |rest: &str| path(&format!("/tiles/WebMercatorQuad{rest}"));
+        add("/tileMatrixSets", "Tile matrix sets", JSON, vec![f()]);
+        add("/tileMatrixSets/WebMercatorQuad", "The tile matrix set", JSON, vec![f()]);
+        add(&path("/tiles"), "Tilesets", JSON, vec![id(), f()]);
+        add(&set(""), "The tileset, and its TileJSON", JSON, vec![id(), parameter("tilesetF")]);
+        add(&set("/{tileMatrix}/{tileRow}/{tileCol}"), "A tile", tile_format::MVT, tile.collect());
+    }
     for dataset in datasets {
         let path = format!("/collections/{}/items", dataset.name);
         let columns = queryables(dataset).map(|column| {
@@ -118,7 +131,8 @@ fn get(path: &str, summary: &str, media_type: &str, parameters: Vec<Value>) -> V
             "default": response("problem"),
         },
     });
-    if path.contains("/items") && !path.contains("/catalogue/") {
+    let has_rows = path.contains("/items") || path.ends_with("{tileCol}");
+    if has_rows && !path.contains("/catalogue/") {
         operation["security"] = json!([{ "header": [] }, { "basic": [] }, { "bearer": [] }]);
         operation["responses"]["401"] = response("problem");
         operation["responses"]["429"] = response("problem");

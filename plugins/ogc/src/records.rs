@@ -140,7 +140,7 @@ fn find(request: &Request, host: &mut Host, limit: u64) -> Step<DatasetPage> {
 
 /// A page of what the host finds.
 fn page(host: &mut Host, query: &DatasetQuery, offset: usize, behind: usize) -> Step<DatasetPage> {
-    let mut found = collections::collect(host, query, behind)?;
+    let (mut found, _) = collections::collect(host, query, behind)?;
     found.datasets.drain(..offset.min(found.datasets.len()));
     Ok(found)
 }

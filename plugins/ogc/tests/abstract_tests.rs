@@ -11,3 +11,5 @@ mod core;
 mod features;
 #[path = "abstract_tests/records.rs"]
 mod records;
+#[path = "abstract_tests/tiles.rs"]
+mod tiles;

@@ -173,6 +173,7 @@ fn all_collections_are_listed_within_the_bounds_of_a_request_contract_18() {
                 let next = (end < all).then(|| end.to_string());
                 Fact::Datasets(((first..end).map(of).collect(), all as u64, next))
             }
+            Question::Formats => Fact::Formats(Vec::new()),
             _ => panic!("{question:?}"),
         }
     };
