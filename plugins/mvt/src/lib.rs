@@ -3,6 +3,7 @@
 
 mod clip;
 mod layer;
+mod rings;
 mod shape;
 mod tile;
 mod values;

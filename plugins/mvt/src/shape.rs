@@ -7,6 +7,7 @@ use i_overlay::i_float::int::point::IntPoint;
 use yearbook_wkt::{GeometryKind, MAX_DEPTH, MalformedWkt, WktReader, value};
 
 use crate::clip::{Bounds, Degrees};
+use crate::rings::{self, Ring, step, straightened};
 use crate::tile::{EXTENT, Tile};
 use crate::wire::{number, zigzag};
 
@@ -36,7 +37,7 @@ pub(crate) struct Shape {
     points: Vec<IntPoint>,
     lines: Vec<Vec<IntPoint>>,
     /// Polygons as their rings.
-    polygons: Vec<Vec<Vec<IntPoint>>>,
+    polygons: Vec<Vec<Ring>>,
 }
 
 /// A geometry that is read onto a tile.
@@ -115,14 +116,14 @@ impl Shape {
             polygons = overlay.simplify_shapes(&polygons, FillRule::NonZero);
         }
         let (mut pen, mut size) = (Pen::default(), 0.0);
-        for ring in polygons.iter().flatten() {
+        for ring in polygons.into_iter().flat_map(rings::untouched).flatten() {
             if let [first, rest @ ..] = &ring[..]
                 && rest.len() > 1
             {
                 pen.draw(MOVE_TO, &[*first]);
                 pen.draw(LINE_TO, rest);
                 pen.close();
-                size += area(ring.iter().map(|at| step(IntPoint::ZERO, *at)));
+                size += rings::area(&ring);
             }
         }
         Drawing { kind: POLYGON, size, commands: pen.commands }
@@ -131,7 +132,9 @@ impl Shape {
 
 /// An overlay for [`Shape::draw`], whose memory serves one geometry after another.
 pub(crate) fn overlay() -> Overlay {
-    Overlay::new_custom(0, IntOverlayOptions::ogc(), Solver::AUTO)
+    // A vertex on the way may be where a ring touches itself.
+    let options = IntOverlayOptions { preserve_output_collinear: true, ..Default::default() };
+    Overlay::new_custom(0, options, Solver::AUTO)
 }
 
 impl Reading<'_> {
@@ -240,38 +243,12 @@ fn path(reader: &mut WktReader<'_>) -> Result<Vec<Degrees>, MalformedWkt> {
     Ok(path)
 }
 
-/// Area that positions enclose, positive where a quarter turn from the first axis to the
-/// second is.
-fn area(ring: impl Iterator<Item = [f64; 2]> + Clone) -> f64 {
-    let next = ring.clone().skip(1).chain(ring.clone().take(1));
-    ring.zip(next).map(|([x, y], [next_x, next_y])| x * next_y - next_x * y).sum::<f64>() / 2.0
-}
-
-fn step(from: IntPoint, to: IntPoint) -> [f64; 2] {
-    [f64::from(to.x - from.x), f64::from(to.y - from.y)]
-}
-
 /// Positions on a grid of so many units, none twice in a row.
 fn snapped(path: &[IntPoint], grid: i32) -> Vec<IntPoint> {
     let snap = |at: i32| (at + grid / 2).div_euclid(grid) * grid;
     let mut path: Vec<_> = path.iter().map(|at| IntPoint::new(snap(at.x), snap(at.y))).collect();
     path.dedup();
     path
-}
-
-/// A line without the vertices that lie on the way from the one before to the next.
-fn straightened(line: &[IntPoint]) -> Vec<IntPoint> {
-    let mut kept: Vec<IntPoint> = Vec::with_capacity(line.len());
-    for &at in line {
-        if let [.., before, last] = kept[..] {
-            let ([ax, ay], [bx, by]) = (step(before, last), step(last, at));
-            if ax * by == ay * bx && ax * bx + ay * by > 0.0 {
-                kept.pop();
-            }
-        }
-        kept.push(at);
-    }
-    kept
 }
 
 /// Writes commands, with positions relative to the one before.
