@@ -1,14 +1,14 @@
 //! The format `svg`: a picture of an answer (contract-9-svg). A line chart where there is a date
-//! and a value, a dot map where there is geometry. Made for readers on paper, on small screens, in
+//! and a value, a map where there is geometry. Made for readers on paper, on small screens, in
 //! the dark, and for those who hear it read: every picture says in words what it shows.
 //!
-//! Holds no rows: lines keep the extremes of buckets, maps one dot a cell, so memory has a bound
-//! whatever is drawn.
+//! Holds no rows: lines keep the extremes of buckets, maps one dot a cell and vertices of shapes on
+//! a grid, so memory has a bound whatever is drawn.
 
 use yearbook_sdk::{Batch, Description, Encoder, Error, Note, Options, Output, Schema};
 
 use line::LineChart;
-use map::DotMap;
+use map::MapPicture;
 use options::{Drawing, PictureOptions};
 
 pub mod axis;
@@ -38,7 +38,7 @@ pub struct SvgEncoder {
 #[expect(clippy::large_enum_variant, reason = "there is one in a response")]
 enum Sketch {
     Lines(LineChart),
-    Dots(DotMap),
+    Map(MapPicture),
 }
 
 impl Encoder for SvgEncoder {
@@ -53,7 +53,7 @@ impl Encoder for SvgEncoder {
             dictionaries: true,
             compressible: true,
             parameters: options::parameters(),
-            docs: "A picture of the rows: a dot map where there is geometry (a dot at the centre of each feature), else a line chart of a value over \
+            docs: "A picture of the rows: a map where there is geometry (areas and lines as they are, shaded by the first value column, or dots), else a line chart of a value over \
                    the date, with a line for each combination of dimension and key values, at most 8; the others are counted. `svg.x`, `svg.y` \
                    or `svg.series` ask for lines where there is geometry too. The figures stand in words in its `<desc>`, and the credit line \
                    below the drawing. Null is a gap; NaN and infinities are left out and counted. An answer without date and geometry is 422.",
@@ -64,7 +64,7 @@ impl Encoder for SvgEncoder {
         let picture = PictureOptions::parse(options)?;
         let drawing = match Drawing::choose(&schema, options)? {
             Drawing::Lines(columns) => Sketch::Lines(LineChart::new(&schema, columns)),
-            Drawing::Dots { geometry } => Sketch::Dots(DotMap::new(&schema, geometry)),
+            Drawing::Map(columns) => Sketch::Map(MapPicture::new(&schema, columns)),
         };
         Ok(Self { options: picture, drawing })
     }
@@ -72,7 +72,7 @@ impl Encoder for SvgEncoder {
     fn part(&mut self, batch: Batch, _: &mut Output) -> Result<(), Error> {
         match &mut self.drawing {
             Sketch::Lines(chart) => chart.push(&batch),
-            Sketch::Dots(map) => map.push(&batch)?,
+            Sketch::Map(map) => map.push(&batch)?,
         }
         Ok(())
     }
@@ -80,7 +80,7 @@ impl Encoder for SvgEncoder {
     fn tail(&mut self, _: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
         let svg = match &self.drawing {
             Sketch::Lines(chart) => chart.draw(self.options),
-            Sketch::Dots(map) => map.draw(self.options),
+            Sketch::Map(map) => map.draw(self.options),
         };
         out.extend_from_slice(svg.as_bytes());
         Ok(())

@@ -1,4 +1,4 @@
-//! Options of a picture, and the choice between its two kinds: a line chart or a dot map.
+//! Options of a picture, and the choice between its two kinds: a line chart or a map.
 
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::{DataType, Error, Field, Kind, Options, Parameter, Schema};
@@ -8,6 +8,9 @@ use crate::palette::{MOST_SERIES, Theme};
 /// Smallest and greatest width and height, pixels.
 const WIDTHS: std::ops::RangeInclusive<i64> = 240..=1_600;
 const HEIGHTS: std::ops::RangeInclusive<i64> = 240..=1_200;
+
+/// Names of maps that a client may write, the default first.
+const MAPS: [&str; 2] = ["shapes", "dots"];
 
 /// Options that every picture has.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,11 +28,23 @@ pub struct PictureOptions {
 pub enum Drawing {
     /// Values over an axis.
     Lines(LineColumns),
-    /// A dot for each geometry.
-    Dots {
-        /// Column of the geometries.
-        geometry: usize,
-    },
+    /// A shape or a dot for each geometry.
+    Map(MapColumns),
+}
+
+/// Columns of a map.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MapColumns {
+    /// The geometries.
+    pub geometry: usize,
+    /// Returns whether lines and areas are drawn as such, not as dots.
+    pub has_shapes: bool,
+    /// The first value column, which shades them.
+    pub value: Option<usize>,
+    /// Their date.
+    pub date: Option<usize>,
+    /// Their name.
+    pub name: Option<usize>,
 }
 
 /// Columns of a line chart.
@@ -73,6 +88,12 @@ pub fn parameters() -> Vec<Parameter> {
             "",
             &[],
             "A column whose values split the rows into series, or the name of the one series to draw: its values separated by commas, each as it is or in double quotes. Empty: all dimension and key columns split the rows.",
+        ),
+        text(
+            "map",
+            "shapes",
+            &MAPS,
+            "What stands for a geometry: its `shapes`, shaded by the first value column, or `dots` at their centres. Points are dots.",
         ),
         pixels("width", "720", "Width in pixels, from 240 to 1600."),
         pixels("height", "440", "Height in pixels, from 240 to 1200."),
@@ -139,7 +160,14 @@ impl Drawing {
         if let Some(geometry) = schema.position(Role::Geometry)
             && [x, y, series].iter().all(|option| option.is_empty())
         {
-            return Ok(Self::Dots { geometry });
+            let value = schema.fields.iter().position(is_value);
+            return Ok(Self::Map(MapColumns {
+                geometry,
+                has_shapes: has_shapes(options)?,
+                value,
+                date: schema.position(Role::Date).or_else(|| schema.position(Role::Period)),
+                name: name_column(schema),
+            }));
         }
         let x = x_column(schema, x)?;
         let own = (!series.is_empty())
@@ -166,6 +194,32 @@ impl Drawing {
         let only = named.then(|| series.to_owned());
         Ok(Self::Lines(LineColumns { x, y: columns, split, kinds, only }))
     }
+}
+
+fn has_shapes(options: &Options) -> Result<bool, Error> {
+    match options.text("map")? {
+        "shapes" => Ok(true),
+        "dots" => Ok(false),
+        other => {
+            Err(Error::InvalidOption(format!("svg.map cannot be `{other}`; take shapes or dots")))
+        }
+    }
+}
+
+/// The column that names a row: one of text that is called so, else the first dimension, else the
+/// first key.
+fn name_column(schema: &Schema) -> Option<usize> {
+    let is_text = |field: &&Field| {
+        let fits = matches!(field.role(), Some(Role::Dimension | Role::Key | Role::Attribute));
+        fits && !field.is_date()
+            && matches!(field.value_type(), DataType::Utf8 | DataType::LargeUtf8)
+    };
+    let find = |fits: &dyn Fn(&Field) -> bool| {
+        schema.fields.iter().position(|field| is_text(&field) && fits(field))
+    };
+    find(&|field| field.name.to_lowercase().ends_with("name"))
+        .or_else(|| find(&|field| field.role() == Some(Role::Dimension)))
+        .or_else(|| find(&|field| field.role() == Some(Role::Key)))
 }
 
 /// Returns whether the option names the one value column that is drawn.

@@ -6,6 +6,9 @@ use std::fmt::Write as _;
 /// Most series of one chart.
 pub const MOST_SERIES: usize = 8;
 
+/// Shades of a map's classes.
+pub const SHADES: usize = 5;
+
 /// Dash pattern of each series, in pixels.
 pub const DASHES: [&str; MOST_SERIES] =
     ["", "7 3", "2 3", "10 3 2 3", "14 4", "5 2 1 2 1 2", "1 2", "10 2 4 2"];
@@ -27,6 +30,8 @@ pub struct Palette {
     pub coast: &'static str,
     /// Series in their order; the first is the accent.
     pub series: [&'static str; MOST_SERIES],
+    /// Classes of a map, from the one that is most like the paper on.
+    pub shades: [&'static str; SHADES],
 }
 
 /// Ink on light paper.
@@ -40,6 +45,7 @@ pub const LIGHT: Palette = Palette {
     series: [
         "#8c2a1c", "#0b5c8a", "#2f6f3e", "#7a5600", "#7a3b8f", "#006a66", "#a8326b", "#4d4d4d",
     ],
+    shades: ["#f7e3cf", "#ecb892", "#d98a62", "#b5523a", "#6f1d14"],
 };
 
 /// Light ink on dark paper.
@@ -53,6 +59,7 @@ pub const DARK: Palette = Palette {
     series: [
         "#f0a08a", "#6cb6e8", "#7cc58c", "#d9b24c", "#c99be0", "#5fc4bd", "#f08fb3", "#bdbdbd",
     ],
+    shades: ["#43302c", "#6f4338", "#a3604c", "#d68a6e", "#fbd3bd"],
 };
 
 /// The chosen colours of a picture.
@@ -105,7 +112,7 @@ impl Theme {
 }
 
 fn push_rules(palette: &Palette, css: &mut String) {
-    let Palette { paper, ink, muted, grid, land, coast, series } = palette;
+    let Palette { paper, ink, muted, grid, land, coast, series, .. } = palette;
     // Writing to a string cannot fail.
     let _ = write!(
         css,
@@ -154,6 +161,18 @@ mod tests {
             sorted.sort_unstable();
             sorted.dedup();
             assert_eq!(sorted.len(), MOST_SERIES);
+        }
+    }
+
+    #[test]
+    fn shades_grow_and_their_ends_are_told_apart_without_colour() {
+        for palette in [&LIGHT, &DARK] {
+            let [lightest, .., last] = palette.shades;
+            assert!(contrast(lightest, last) >= 7.0);
+            for pair in palette.shades.windows(2) {
+                assert!(contrast(pair[0], pair[1]) >= 1.3, "{pair:?}");
+                assert!(contrast(pair[1], palette.paper) > contrast(pair[0], palette.paper));
+            }
         }
     }
 

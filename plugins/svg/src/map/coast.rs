@@ -199,12 +199,12 @@ mod tests {
     fn land_is_clipped_to_the_view() {
         let room = Area { left: 0.0, top: 0.0, right: 600.0, bottom: 300.0 };
         let bounds = MapBounds { west: 166.0, south: -47.5, east: 184.0, north: -34.0 };
-        let view = MapView::fit(&bounds, &room);
+        let view = MapView::fit(&bounds, &room, -180.0);
         let path = path(&view);
         assert!(path.len() < 20_000 && path.matches('M').count() > 3, "{}", path.len());
         // In the middle of a continent all is land: one rectangle.
-        let inland =
-            MapView::fit(&MapBounds { west: 20.0, south: 50.0, east: 24.0, north: 52.0 }, &room);
+        let bounds = MapBounds { west: 20.0, south: 50.0, east: 24.0, north: 52.0 };
+        let inland = MapView::fit(&bounds, &room, -180.0);
         assert_eq!(super::path(&inland).matches('M').count(), 1);
     }
 

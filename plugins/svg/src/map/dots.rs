@@ -12,7 +12,7 @@ use crate::number::whole;
 pub const MOST_DOTS: usize = 20_000;
 
 /// Cells of a degree at the beginning: a tenth of a metre.
-const FINEST: f64 = 1_048_576.0;
+pub(super) const FINEST: f64 = 1_048_576.0;
 
 /// Positions, one for each cell of a grid that becomes coarser when they are too many.
 #[derive(Debug, Clone)]
@@ -42,10 +42,10 @@ impl DotStore {
         }
     }
 
-    /// The smallest bounds of all dots: beyond 180 degrees in the east where that is shorter.
+    /// The smallest bounds of all dots and of further places: beyond 180 degrees in the east where
+    /// that is shorter.
     #[must_use]
-    pub fn bounds(&self) -> Option<MapBounds> {
-        let mut bounds = GeometryBounds::default();
+    pub fn bounds_with(&self, mut bounds: GeometryBounds) -> Option<MapBounds> {
         self.cells.values().for_each(|[x, y]| bounds.add(*x, *x, *y, *y));
         let [west, south, east, north] = bounds.finish()?;
         let east = if west > east { east + 360.0 } else { east };
@@ -90,14 +90,15 @@ mod tests {
 
     #[test]
     fn bounds_go_on_beyond_180_degrees_where_that_is_shorter() {
+        let bounds = |store: DotStore| store.bounds_with(GeometryBounds::default());
         let new_zealand = store(&[[166.4, -47.3], [178.5, -37.7], [-176.5, -44.0]]);
-        let bounds = new_zealand.bounds().unwrap();
-        assert_eq!((bounds.west, bounds.east), (166.4, 183.5));
-        let around_zero = store(&[[-5.0, 50.0], [7.0, 52.0]]).bounds().unwrap();
+        let new_zealand = bounds(new_zealand).unwrap();
+        assert_eq!((new_zealand.west, new_zealand.east), (166.4, 183.5));
+        let around_zero = bounds(store(&[[-5.0, 50.0], [7.0, 52.0]])).unwrap();
         assert_eq!((around_zero.west, around_zero.east), (-5.0, 7.0));
-        let one = store(&[[-180.0, 0.0]]).bounds().unwrap();
+        let one = bounds(store(&[[-180.0, 0.0]])).unwrap();
         assert_eq!((one.west, one.east), (-180.0, -180.0));
-        assert_eq!(store(&[]).bounds(), None);
+        assert_eq!(bounds(store(&[])), None);
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub struct MapBounds {
 /// Least degrees that a map shows: some two kilometres.
 const LEAST_DEGREES: f64 = 0.02;
 
-/// Share of the map that is left free around the dots.
+/// Share of the map that is left free around what is drawn.
 const MARGIN: f64 = 0.07;
 
 /// Degrees of longitude from which on the whole world is shown.
@@ -37,10 +37,11 @@ pub struct MapView {
 
 impl MapView {
     /// Fits bounds into a room, with a margin. More is shown on two sides where the shapes differ,
-    /// and the frame is smaller than the room where the world ends.
+    /// and the frame is smaller than the room where the world ends. A map of the whole world begins
+    /// at the longitude `cut`.
     #[must_use]
-    pub fn fit(dots: &MapBounds, room: &Area) -> Self {
-        let mut bounds = widened(dots);
+    pub fn fit(places: &MapBounds, room: &Area, cut: f64) -> Self {
+        let mut bounds = widened(places, cut);
         let middle = f64::midpoint(bounds.south, bounds.north);
         let shrink = middle.to_radians().cos().max(0.2);
         let (across, up) = ((bounds.east - bounds.west) * shrink, bounds.north - bounds.south);
@@ -79,10 +80,10 @@ impl MapView {
     }
 }
 
-fn widened(dots: &MapBounds) -> MapBounds {
-    let MapBounds { mut west, mut east, south, north } = *dots;
+fn widened(places: &MapBounds, cut: f64) -> MapBounds {
+    let MapBounds { mut west, mut east, south, north } = *places;
     if east - west > NEARLY_ALL {
-        (west, east) = (-180.0, 180.0);
+        (west, east) = (cut, cut + 360.0);
     } else {
         let room = ((east - west) * MARGIN).max(LEAST_DEGREES);
         (west, east) = (west - room, east + room);
@@ -106,7 +107,7 @@ mod tests {
             MapBounds { west: -71.2, south: 42.1, east: -70.9, north: 42.5 },
             MapBounds { west: 0.0, south: 88.0, east: 5.0, north: 90.0 },
         ] {
-            let view = MapView::fit(&bounds, &ROOM);
+            let view = MapView::fit(&bounds, &ROOM, -180.0);
             for position in [[bounds.west, bounds.south], [bounds.east, bounds.north]] {
                 let [x, y] = view.pixel(position);
                 assert!(

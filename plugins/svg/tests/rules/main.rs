@@ -1,6 +1,7 @@
 //! Rules of pictures (contract-9-svg), tried on whole answers.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod maps;
 mod parsed_picture;
 
 use yearbook_sdk::testing::{Table, conformance, encode};
@@ -77,7 +78,7 @@ fn conforms() {
 }
 
 #[test]
-fn a_date_and_a_value_make_a_line_chart_and_geometry_makes_a_dot_map_contract_9() {
+fn a_date_and_a_value_make_a_line_chart_and_geometry_makes_a_map_contract_9() {
     let chart = draw(&long(1, 12), &[]);
     assert!(chart.desc.starts_with("Line chart of value by date."), "{}", chart.desc);
     // Twelve points: a line with eleven pieces.
@@ -340,8 +341,8 @@ fn the_credit_line_is_in_every_picture_whole_contract_9() {
 
 #[test]
 fn the_same_rows_give_the_same_bytes_however_they_are_cut_contract_9() {
-    for table in [long(12, 40), placed(&[Some("POINT (1 2)"), None, Some("LINESTRING (0 0, 9 9)")])]
-    {
+    let places = [Some("POINT (1 2)"), None, Some("LINESTRING (0 0, 9 9)")];
+    for table in [long(12, 40), placed(&places), maps::squares(30)] {
         let whole = bytes(&table, &[]).unwrap();
         assert_eq!(bytes(&table, &[]).unwrap(), whole);
         for rows in [1, 7, 100] {

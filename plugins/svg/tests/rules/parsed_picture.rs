@@ -8,6 +8,10 @@ use quick_xml::events::Event;
 pub(crate) struct ParsedPicture {
     pub(crate) root: Vec<(String, String)>,
     pub(crate) title: String,
+    /// Titles of elements within.
+    pub(crate) titles: Vec<String>,
+    /// `fill` of each path.
+    pub(crate) fills: Vec<String>,
     pub(crate) desc: String,
     pub(crate) style: String,
     pub(crate) texts: Vec<String>,
@@ -46,8 +50,15 @@ pub(crate) fn parse(bytes: &[u8]) -> ParsedPicture {
                 if parsed.elements.is_empty() {
                     parsed.root = attributes.clone();
                 }
-                if let Some((_, d)) = attributes.iter().find(|(key, _)| key == "d") {
+                let named = |name| attributes.iter().find(|(key, _)| key == name);
+                if let Some((_, d)) = named("d") {
                     parsed.paths.push(d.clone());
+                    parsed
+                        .fills
+                        .push(named("fill").map(|(_, fill)| fill.clone()).unwrap_or_default());
+                }
+                if name == "title" && inside.len() > 1 {
+                    parsed.titles.push(String::new());
                 }
                 if name == "text" {
                     parsed.texts.push(String::new());
@@ -80,7 +91,10 @@ pub(crate) fn parse(bytes: &[u8]) -> ParsedPicture {
 
 fn push(parsed: &mut ParsedPicture, element: Option<&String>, text: &str) {
     match element.map(String::as_str) {
-        Some("title") => parsed.title.push_str(text),
+        Some("title") => match parsed.titles.last_mut() {
+            Some(title) => title.push_str(text),
+            None => parsed.title.push_str(text),
+        },
         Some("desc") => parsed.desc.push_str(text),
         Some("style") => parsed.style.push_str(text),
         Some("text") => parsed.texts.last_mut().unwrap().push_str(text),
