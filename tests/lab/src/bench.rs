@@ -22,6 +22,7 @@ mod adapters;
 mod cases;
 mod equivalence;
 mod exports;
+mod features;
 mod growth;
 mod inputs;
 mod peers;
@@ -55,6 +56,8 @@ pub(crate) enum BenchPart {
     Transforms,
     /// Documents of adapters, from memory and made for each request
     Adapters,
+    /// Features as GeoJSON, Yearbook beside pygeoapi and tipg over PostGIS
+    Features,
 }
 
 /// Arguments of `cargo xtask bench`.
@@ -154,7 +157,7 @@ pub(crate) fn run(repository: &Repository, args: &BenchArgs) -> Result<()> {
     if args.includes(BenchPart::Plugins) {
         run_cargo_bench(&bench, "plugins", &mut figures)?;
     }
-    let of_binary: [(BenchPart, MeasureBinary); 7] = [
+    let of_binary: [(BenchPart, MeasureBinary); 8] = [
         (BenchPart::Plugins, swaps::measure),
         (BenchPart::Http, measure_http),
         (BenchPart::Selections, measure_selections),
@@ -162,6 +165,7 @@ pub(crate) fn run(repository: &Repository, args: &BenchArgs) -> Result<()> {
         (BenchPart::Inputs, inputs::measure),
         (BenchPart::Transforms, transforms::measure),
         (BenchPart::Adapters, adapters::measure),
+        (BenchPart::Features, features::measure),
     ];
     if args.part != Some(BenchPart::Encode) {
         let binary =

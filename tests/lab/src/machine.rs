@@ -11,7 +11,7 @@ use yearbook_xtask::repository::Repository;
 use yearbook_xtask::{CHANGED, DRAFT};
 
 /// Cores that this process may use.
-fn cores() -> usize {
+pub(crate) fn cores() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
 

@@ -27,6 +27,11 @@ pub(super) struct PeerServers {
 }
 
 impl PeerServers {
+    /// Servers that run already; `key` is for Yearbook.
+    pub(super) fn new(key: &str, servers: Vec<(&'static str, MeasuredProcess)>) -> Self {
+        Self { key: key.to_owned(), servers }
+    }
+
     /// Starts all servers on `cores`. `tables` is the folder with what the peers serve: a Parquet
     /// file for each of `names`, and one SQLite file.
     pub(super) fn start(
@@ -44,7 +49,7 @@ impl PeerServers {
             (DATASETTE, datasette(bench, tables, cores)?),
             (FASTAPI, fastapi(bench, tables, cores)?),
         ];
-        Ok(Self { key: key.to_owned(), servers })
+        Ok(Self::new(key, servers))
     }
 
     /// A running server.

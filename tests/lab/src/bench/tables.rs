@@ -40,22 +40,29 @@ pub(super) const RARE_MATCH: &str = "S0001666";
 /// and small ones, [`DATASET_ROWS`] in all.
 pub(super) fn packages(bench: &Bench<'_>) -> Result<Vec<PathBuf>> {
     let folder = bench.folder.join("packages");
-    let spatial = |rows, shape, name: &str| {
-        let generated = yearbook_generate::package(rows, shape, false, &folder.join(name))?;
-        copy_renamed(&generated, &generated, name, |_| ())
-    };
-    let areas = spatial(AREA_ROWS, TableShape::Spatial, "areas")?;
+    let areas = areas(bench)?;
     let mut descriptors = vec![
         long(bench, &folder.join("long"))?,
         places(&areas, &folder.join("places"))?,
         areas,
-        spatial(BOUNDARY_ROWS, TableShape::Boundaries, "boundaries")?,
+        spatial(&folder, BOUNDARY_ROWS, TableShape::Boundaries, "boundaries")?,
     ];
     for number in 5..=DATASET_ROWS {
         // One row, to be one of many datasets.
         descriptors.push(yearbook_generate::numbered_package(number, 1, 1, &folder)?);
     }
     Ok(descriptors)
+}
+
+/// The package of `areas`.
+pub(super) fn areas(bench: &Bench<'_>) -> Result<PathBuf> {
+    spatial(&bench.folder.join("packages"), AREA_ROWS, TableShape::Spatial, "areas")
+}
+
+/// A generated package with geometry, called `name`, in a folder of that name.
+fn spatial(folder: &Path, rows: u64, shape: TableShape, name: &str) -> Result<PathBuf> {
+    let generated = yearbook_generate::package(rows, shape, false, &folder.join(name))?;
+    copy_renamed(&generated, &generated, name, |_| ())
 }
 
 /// Series of `long` or `long_10m`.
