@@ -1,5 +1,5 @@
-//! Features as GeoJSON: the adapter of OGC API Features beside pygeoapi and tipg, the same rows from
-//! all. Owns how both are given the rows and are started.
+//! Features as GeoJSON: the adapter of OGC API Features beside pygeoapi and tipg, the same rows
+//! from all. Owns how both are given the rows and are started.
 
 use std::path::Path;
 use std::process::Command;
