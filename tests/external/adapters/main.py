@@ -18,6 +18,7 @@ import urllib.parse
 import assistants
 import boxes
 import fredapi
+import inspector
 import ogc
 import patient
 import pygeoapi_peer
@@ -212,7 +213,7 @@ def wait_until_served(service):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--base", required=True, help="address of the server")
-    arguments.add_argument("--modules", help="node_modules with the suite of a protocol")
+    arguments.add_argument("--modules", help="node_modules with the suite and the inspector of a protocol")
     given = arguments.parse_args()
     service = Service(given.base, os.environ["YEARBOOK_KEY"])
     wait_until_served(service)
@@ -230,6 +231,8 @@ def main():
     boxes.boxes_over_coasts_and_poles_are_those_of_shapely_contract_18(tally, service.base, service.key)
     pygeoapi_peer.boxes_and_dates_are_those_of_pygeoapi_contract_18(tally, service)
     assistants.check_all(tally, service, given.modules)
+    if given.modules:
+        inspector.the_inspector_lists_and_calls_tools_contract_20(tally, service, given.modules)
     return tally.end()
 
 
