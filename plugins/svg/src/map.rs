@@ -197,7 +197,7 @@ impl MapPicture {
         // Borders of many small areas would hide them.
         let border = (drawn.grain * 0.7).clamp(0.0, 8.0).round();
         let group = if shading.is_shown() {
-            format!("class=\"h\" stroke=\"{}\" stroke-width=\"{border}\"", palette.paper)
+            format!("class=\"b\" stroke=\"{}\" stroke-width=\"{border}\"", palette.paper)
         } else {
             let colour = palette.series[0];
             let width = border / 2.0 + 3.0;

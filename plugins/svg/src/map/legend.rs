@@ -41,9 +41,10 @@ pub(super) fn define(picture: &mut Picture) {
             let _ = write!(svg, ".k{shade}{{fill:{fill}}}.j{shade}{{stroke:{mark}}}");
             let _ = write!(svg, ".w{shade}{{stroke:{}}}", line_colour(&DARK, shade));
         }
-        let _ = write!(svg, ".kn{{fill:{}}}.jn{{stroke:{}}}}}", DARK.paper, DARK.muted);
+        let Palette { paper, muted, .. } = DARK;
+        let _ = write!(svg, ".kn{{fill:{paper}}}.jn{{stroke:{muted}}}.b{{stroke:{paper}}}}}");
     }
-    svg.push_str("@media (forced-colors:active){.k{fill:Canvas}.k4{fill:CanvasText}.j{stroke:CanvasText}}</style><defs>");
+    svg.push_str("@media (forced-colors:active){.k{fill:Canvas}.k4{fill:CanvasText}.j{stroke:CanvasText}.b{stroke:GrayText}}</style><defs>");
     let shaded = shades(palette).into_iter().zip(PATTERNS).enumerate();
     for (shade, ((fill, mark), pattern)) in shaded {
         push_pattern(&shade.to_string(), fill, mark, pattern, svg);
