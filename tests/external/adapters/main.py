@@ -17,6 +17,7 @@ import urllib.parse
 
 import assistants
 import boxes
+import described
 import fredapi
 import inspector
 import ogc
@@ -230,6 +231,7 @@ def main():
     ogc.check_all(tally, service)
     boxes.boxes_over_coasts_and_poles_are_those_of_shapely_contract_18(tally, service.base, service.key)
     pygeoapi_peer.boxes_and_dates_are_those_of_pygeoapi_contract_18(tally, service)
+    described.the_service_answers_as_its_definition_says_contract_18(tally, service.base, service.key)
     assistants.check_all(tally, service, given.modules)
     if given.modules:
         inspector.the_inspector_lists_and_calls_tools_contract_20(tally, service, given.modules)

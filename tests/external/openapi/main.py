@@ -102,7 +102,7 @@ def main():
     for what, findings in checks.items():
         tally.check(what, lambda: none(findings()))
     tally.check("the server does what the document says", lambda: generated.send(
-        f"{given.base}/openapi.json", "schemathesis.toml", "hooks",
+        pathlib.Path(__file__).parent, f"{given.base}/openapi.json", "schemathesis.toml", "hooks",
         url=given.base, header=f"X-API-Key: {key}", examples=60, request_seconds=60, budget_seconds=1200, work=given.work,
     ))
     share.the_share_answers_as_its_description_says(tally, given.base, key, given.work)

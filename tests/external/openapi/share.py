@@ -21,7 +21,7 @@ def tables(endpoint, key):
 def the_share_answers_as_its_description_says(tally, base, key, work):
     endpoint = f"{base}/share/delta"
     tally.check("the share does what share.yaml says", lambda: generated.send(
-        HERE / "share.yaml", "share.toml", "share_hooks",
+        HERE, HERE / "share.yaml", "share.toml", "share_hooks",
         url=endpoint, header=f"Authorization: Bearer {key}", examples=40, request_seconds=20, budget_seconds=180, work=work,
         environment={"SHARE_TABLES": json.dumps(tables(endpoint, key))},
     ))
