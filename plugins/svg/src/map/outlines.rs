@@ -194,21 +194,19 @@ impl Sheet<'_> {
             let before = ink.bytes();
             let largest = outlines.iter().map(|outline| outline.extent).max().unwrap_or(0);
             ink.extent = largest;
-            let mut is_drawn = false;
-            for outline in outlines {
-                let is_spot = outline.kind == GeometryPart::Point || outline.extent < least;
-                if !is_spot {
+            // Of what is too small for a shape the largest part stands for the feature.
+            let largest_part = outlines.iter().position(|outline| outline.extent == largest);
+            for (at, outline) in outlines.iter().enumerate() {
+                let is_point = outline.kind == GeometryPart::Point;
+                if !is_point && outline.extent >= least {
                     self.push(outline, tolerance, ink);
-                } else if outline.kind == GeometryPart::Point
-                    || outline.extent == largest && !is_drawn
-                {
+                } else if is_point || Some(at) == largest_part {
                     if has_elements {
                         push_spot(outline, ink);
                     } else if specks.insert(outline, shade) {
                         bytes += SPECK_BYTES;
                     }
                 }
-                is_drawn = true;
             }
             parts += outlines.len();
             bytes += ink.bytes() - before;

@@ -78,6 +78,26 @@ fn areas_and_lines_are_drawn_as_shapes_and_as_dots_where_asked_for_contract_9() 
 }
 
 #[test]
+fn features_that_are_too_small_for_a_shape_are_seen_contract_9() {
+    let islands = |x: f64| {
+        let rings: Vec<_> = [0.001, 0.002]
+            .map(|side| square(x + side * 50.0, 1.0, side).replace("POLYGON ", ""))
+            .into();
+        format!("MULTIPOLYGON ({})", rings.join(", "))
+    };
+    let texts: Vec<_> = (0..40).map(|at| islands(f64::from(at) * 4.0 - 80.0)).collect();
+    let map = draw(&valued_areas(&texts), &[]);
+    // A circle each, for the larger island.
+    assert_eq!(map.paths.iter().filter(|d| d.matches('a').count() == 2).count(), 40);
+    // Without elements of their own they are squares: those of a class, side by side, are one.
+    let many: Vec<_> = (0..400).map(|at| islands(f64::from(at) * 0.4 - 80.0)).collect();
+    let map = draw(&valued_areas(&many), &[]);
+    let of_classes = map.fills.iter().zip(&map.paths).filter(|(fill, _)| fill.starts_with("url"));
+    let squares: Vec<_> = of_classes.map(|(_, d)| d.matches('v').count()).collect();
+    assert_eq!(squares, [1; 5]);
+}
+
+#[test]
 fn values_shade_areas_in_classes_with_patterns_a_key_and_words_contract_9() {
     let mut geometries: Vec<_> = (0..10).map(|at| square(f64::from(at), 0.0, 1.0)).collect();
     geometries.push(square(10.0, 0.0, 1.0));
