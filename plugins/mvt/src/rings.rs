@@ -1,5 +1,6 @@
-//! Polygons whose rings touch themselves nowhere. The overlay makes rings that may come to a vertex
-//! twice; its own way of taking them apart turns holes over, and fails at some.
+//! Polygons whose rings touch themselves nowhere, and whose insides are connected. The overlay makes
+//! rings that may come to a vertex twice, and holes that together cut a part off; its own way of
+//! taking them apart turns holes over, and fails at some.
 
 use std::collections::HashMap;
 
@@ -8,29 +9,73 @@ use i_overlay::i_float::int::point::IntPoint;
 /// Positions, the first of which is not the last one again.
 pub(crate) type Ring = Vec<IntPoint>;
 
-/// Polygons, each the ring around it and then its holes, of one that the overlay made.
+/// Polygons, each the ring around it and then its holes, of one that the overlay made: rings around
+/// areas are positive, holes negative.
 pub(crate) fn untouched(polygon: Vec<Ring>) -> Vec<Vec<Ring>> {
-    let (mut polygons, mut holes) = (Vec::new(), Vec::new());
-    for ring in polygon {
-        for ring in loops(ring).into_iter().map(straightened_ring) {
-            let area = area(&ring);
-            if area > 0.0 {
-                polygons.push((area, vec![ring]));
-            } else if area < 0.0 {
-                holes.push(ring);
-            }
+    let (mut polygons, mut others) = (Vec::new(), Vec::new());
+    for boundary in boundaries(polygon) {
+        let rings = loops(boundary).into_iter().map(straightened_ring);
+        let (outer, mut holes): (Vec<_>, Vec<_>) = rings.partition(|ring| area(ring) > 0.0);
+        holes.retain(|ring| area(ring) < 0.0);
+        match outer.into_iter().next() {
+            Some(outer) => polygons.push([vec![outer], holes].concat()),
+            None => others.extend(holes),
         }
     }
     // The smallest that holds a hole is the one that it is in.
-    polygons.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    for hole in holes {
-        let is_around = |(_, rings): &(f64, Vec<Ring>)| contains(&rings[0], &hole);
-        let at = polygons.iter().position(is_around);
-        if let Some((_, rings)) = at.and_then(|at| polygons.get_mut(at)) {
+    polygons.sort_by(|one, other| area(&one[0]).total_cmp(&area(&other[0])));
+    for hole in others {
+        if let Some(rings) = polygons.iter_mut().find(|rings| contains(&rings[0], &hole)) {
             rings.push(hole);
         }
     }
-    polygons.into_iter().map(|(_, rings)| rings).collect()
+    polygons
+}
+
+/// Boundaries of the areas that are connected inside of a polygon, whose rings may touch: from each
+/// vertex on goes the edge that has the same area on its left, whichever ring it was in.
+fn boundaries(polygon: Vec<Ring>) -> Vec<Ring> {
+    let mut leaving: HashMap<IntPoint, Vec<usize>> = HashMap::new();
+    let edges: Vec<(IntPoint, IntPoint)> =
+        polygon.iter().flat_map(|ring| edges(ring)).map(|(from, to)| (*from, *to)).collect();
+    for (at, (from, _)) in edges.iter().enumerate() {
+        leaving.entry(*from).or_default().push(at);
+    }
+    if leaving.len() == edges.len() {
+        return polygon;
+    }
+    let next = |(from, at): (IntPoint, IntPoint)| {
+        let back = step(at, from);
+        // Rotated clockwise from where the edge came from, the first.
+        let turn = |edge: &usize| turned(back, step(at, edges[*edge].1));
+        leaving[&at].iter().copied().min_by(|one, other| turn(one).total_cmp(&turn(other)))
+    };
+    let mut is_seen = vec![false; edges.len()];
+    let mut found = Vec::new();
+    for first in 0..edges.len() {
+        let (mut boundary, mut edge) = (Ring::new(), Some(first));
+        while let Some(at) = edge.filter(|at| !std::mem::replace(&mut is_seen[*at], true)) {
+            boundary.push(edges[at].0);
+            edge = next(edges[at]);
+        }
+        if !boundary.is_empty() {
+            found.push(boundary);
+        }
+    }
+    found
+}
+
+/// Angle by which one direction is turned clockwise to another: more than 0, at most 4, by a
+/// measure that orders as angles do.
+fn turned(from: [f64; 2], to: [f64; 2]) -> f64 {
+    let (cross, dot) = (from[0] * to[1] - from[1] * to[0], from[0] * to[0] + from[1] * to[1]);
+    let share = cross.abs() / (cross.abs() + dot.abs());
+    match (cross < 0.0, dot > 0.0) {
+        (true, true) => share,
+        (true, false) => 2.0 - share,
+        (false, false) => 2.0 + share,
+        (false, true) => 4.0 - share,
+    }
 }
 
 /// Area that a ring encloses, positive where it runs from the first axis to the second.

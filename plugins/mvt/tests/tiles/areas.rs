@@ -1,5 +1,6 @@
 //! Areas on the grid of a tile beside those of `geo`: what clipping leaves, borders, seams.
 
+use std::collections::HashMap;
 use std::f64::consts::PI;
 
 use super::decoder::{features, twice_area};
@@ -119,6 +120,7 @@ fn assert_valid(rings: &Rings) {
     }
     let polygons = polygons(rings, 0);
     assert!(polygons.is_valid(), "{:?}", polygons.validation_errors());
+    assert_connected(rings);
     let mut before = None;
     for ring in rings {
         let mut sorted = ring.clone();
@@ -128,6 +130,25 @@ fn assert_valid(rings: &Rings) {
         let twice = twice_area(ring);
         assert!(twice > 0 || before.is_some() && twice < 0, "{twice}");
         before = Some(twice);
+    }
+}
+
+/// Panics where rings of a polygon touch in a circle, which cuts off a part of its inside.
+fn assert_connected(rings: &Rings) {
+    let mut polygon = 0;
+    let mut groups: HashMap<usize, usize> = HashMap::new();
+    let mut touching: HashMap<(usize, [i64; 2]), Vec<usize>> = HashMap::new();
+    for (number, ring) in rings.iter().enumerate() {
+        polygon = if twice_area(ring) > 0 { number } else { polygon };
+        groups.insert(number, number);
+        ring.iter().for_each(|at| touching.entry((polygon, *at)).or_default().push(number));
+    }
+    for ((polygon, at), numbers) in touching.into_iter().filter(|(_, rings)| rings.len() > 1) {
+        let met: Vec<usize> = numbers.iter().map(|number| groups[number]).collect();
+        for (index, group) in met.iter().enumerate() {
+            assert!(!met[..index].contains(group), "polygon {polygon} is cut at {at:?}");
+        }
+        groups.values_mut().filter(|group| met.contains(group)).for_each(|group| *group = met[0]);
     }
 }
 
