@@ -226,6 +226,33 @@ async fn the_page_of_a_dataset_has_every_part_contract_9() {
 }
 
 #[tokio::test]
+async fn lines_open_a_dataset_where_an_adapter_is_loaded_contract_9() {
+    let app = started().await;
+    let page = async |path: &str| app.get(path).send().await.text();
+    assert!(!page("/datasets/parks").await.contains("Open in"));
+    for adapter in ["ogc", "mcp", "scripted"] {
+        app.load(adapter);
+    }
+    let places = page("/datasets/parks").await;
+    for part in [
+        "<h3 id=\"open-in\">Open in</h3>",
+        "<figcaption>QGIS</figcaption>",
+        "<pre><code>http://test.example/api/ogc</code></pre>",
+        "ogr2ogr parks.gpkg OAPIF:http://test.example/api/ogc parks",
+        "<figcaption>Assistant</figcaption>",
+        "&#34;url&#34;: &#34;http://test.example/api/mcp&#34;",
+        "<figcaption>Scripted</figcaption>",
+        "<pre><code>http://test.example/api/scripted</code></pre>",
+    ] {
+        assert!(places.contains(part), "no {part:?} in {places}");
+    }
+    // Features need geometry.
+    let numbers = page("/datasets/harvest").await;
+    assert!(numbers.contains("<figcaption>Assistant</figcaption>"), "{numbers}");
+    assert!(!numbers.contains("QGIS") && !numbers.contains("GDAL"), "{numbers}");
+}
+
+#[tokio::test]
 async fn rendering_a_page_opens_no_stored_file_contract_9() {
     let app = started().await;
     found(&app, "/datasets", "2 datasets").await;

@@ -24,18 +24,21 @@ const SOME_ROWS: u64 = 1_000;
 
 /// A text to copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CopyLine {
+pub(crate) struct CopyLine<'a> {
     /// The tool.
-    pub(crate) tool: &'static str,
+    pub(crate) tool: &'a str,
     /// Advice: a step before, or the place where the text goes.
-    pub(crate) advice: &'static str,
+    pub(crate) advice: &'a str,
     /// The text.
     pub(crate) text: String,
 }
 
 /// The lines of `request`, in `formats`.
-pub(crate) fn copy_lines(request: &LineRequest<'_>, formats: &DatasetFormats) -> Vec<CopyLine> {
-    let of = |media_type: &str, line: fn(&LineRequest<'_>, &str) -> CopyLine| {
+pub(crate) fn copy_lines(
+    request: &LineRequest<'_>,
+    formats: &DatasetFormats,
+) -> Vec<CopyLine<'static>> {
+    let of = |media_type: &str, line: fn(&LineRequest<'_>, &str) -> CopyLine<'static>| {
         let mut described = formats.iter().map(|encoder| encoder.description());
         let found = described.find(|description| description.essence() == media_type)?;
         Some(line(request, &found.format))
@@ -189,7 +192,7 @@ pub(crate) fn curl_command(headers: &str, file: &str, url: &str) -> String {
     format!("curl -f -H \"X-API-Key: $SERVICE_API_KEY\" {headers}-o {file} \\\n  \"{url}\"")
 }
 
-fn curl(request: &LineRequest<'_>, format: &str) -> CopyLine {
+fn curl(request: &LineRequest<'_>, format: &str) -> CopyLine<'static> {
     let LineRequest { name, .. } = request;
     CopyLine {
         tool: "curl",
@@ -198,7 +201,7 @@ fn curl(request: &LineRequest<'_>, format: &str) -> CopyLine {
     }
 }
 
-fn python(request: &LineRequest<'_>, _: &str) -> CopyLine {
+fn python(request: &LineRequest<'_>, _: &str) -> CopyLine<'static> {
     let LineRequest { base_url, name, .. } = request;
     CopyLine {
         tool: "Python",
@@ -211,7 +214,7 @@ fn python(request: &LineRequest<'_>, _: &str) -> CopyLine {
     }
 }
 
-fn r(request: &LineRequest<'_>, _: &str) -> CopyLine {
+fn r(request: &LineRequest<'_>, _: &str) -> CopyLine<'static> {
     let LineRequest { base_url, name, .. } = request;
     CopyLine {
         tool: "R",
@@ -223,7 +226,7 @@ fn r(request: &LineRequest<'_>, _: &str) -> CopyLine {
     }
 }
 
-fn duckdb(request: &LineRequest<'_>, format: &str) -> CopyLine {
+fn duckdb(request: &LineRequest<'_>, format: &str) -> CopyLine<'static> {
     let LineRequest { name, .. } = request;
     CopyLine {
         tool: "DuckDB",
@@ -235,7 +238,7 @@ fn duckdb(request: &LineRequest<'_>, format: &str) -> CopyLine {
     }
 }
 
-fn excel(request: &LineRequest<'_>, format: &str) -> CopyLine {
+fn excel(request: &LineRequest<'_>, format: &str) -> CopyLine<'static> {
     let LineRequest { base_url, name, limit, .. } = request;
     let mut query = String::new();
     for (name, values) in request.parameters() {
@@ -255,7 +258,7 @@ fn excel(request: &LineRequest<'_>, format: &str) -> CopyLine {
 }
 
 /// The address that makes a link, for sheets, which take no key.
-fn spreadsheet(request: &LineRequest<'_>, format: &str) -> CopyLine {
+fn spreadsheet(request: &LineRequest<'_>, format: &str) -> CopyLine<'static> {
     CopyLine {
         tool: "Spreadsheet",
         advice: "Open this address in a browser and sign in with your key as user name. The answer's url is for IMPORTDATA in Google Sheets, From Web in Excel and External Links in LibreOffice; it needs no key, and is as secret as one.",

@@ -17,7 +17,7 @@ use yearbook_domain::query::{last_value, parse_pairs};
 use yearbook_domain::{Dataset, PreviewFacts};
 use yearbook_http::Error;
 use yearbook_http::document::CachePolicy;
-use yearbook_sandbox::PluginSet;
+use yearbook_sandbox::{PluginAdapter, PluginSet};
 
 use super::cache::PageKey;
 use super::chart;
@@ -36,6 +36,8 @@ struct DatasetInputs {
     /// Series to show, by its place among those drawn.
     series: ChosenSeries,
     formats: DatasetFormats,
+    /// Those that are loaded.
+    adapters: Vec<Arc<PluginAdapter>>,
     /// True where a plugin draws pictures.
     has_picture: bool,
 }
@@ -134,6 +136,7 @@ async fn inputs(
         facts,
         formats: FormatFinder::new(&app.dataset_formats, plugins).find(&dataset).await,
         dataset,
+        adapters: plugins.adapters().cloned().collect(),
         has_picture: chart::encoder(plugins).is_some(),
     })
 }
@@ -154,13 +157,14 @@ impl ChosenSeries {
 impl DatasetInputs {
     /// The key of the rendered page at `path`.
     fn key(&self, path: &str) -> PageKey {
-        let Self { dataset, facts, series, formats, has_picture, .. } = self;
+        let Self { dataset, facts, series, formats, adapters, has_picture, .. } = self;
+        let adapters: Vec<_> = adapters.iter().map(|adapter| adapter.digest()).collect();
         let computed = facts.as_ref().map(|facts| facts.version);
         PageKey {
             base_url: self.base_url.clone(),
             address: format!("{path}?{series:?}"),
             version: format!(
-                "{} {} {} {computed:?} {} {has_picture}",
+                "{} {} {} {computed:?} {} {adapters:?} {has_picture}",
                 dataset.current.id,
                 dataset.checked_at.0,
                 dataset.snapshots.len(),

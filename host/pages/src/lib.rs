@@ -24,6 +24,7 @@ mod integrations;
 mod link_preview;
 mod machine;
 mod newest;
+mod open_in;
 mod plugin_view;
 mod refusal;
 mod signup;

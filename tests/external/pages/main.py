@@ -267,6 +267,24 @@ def copies(browser, pages):
     context.close()
 
 
+@proof
+def opens_in(browser, pages):
+    """A dataset with geometry has lines for QGIS, GDAL and an assistant, whose addresses answer; one without has the last alone."""
+    page = browser.new_page()
+    found = {}
+    for name in (DATASETS[1], DATASETS[2]):
+        page.goto(f"{pages.base}/datasets/{name}")
+        shown = page.evaluate("[...document.querySelectorAll('#open-in ~ figure.copy')].map(one => [one.querySelector('figcaption').innerText, one.querySelector('code').innerText])")
+        found[name] = dict(shown)
+    page.close()
+    places, numbers = found[DATASETS[2]], found[DATASETS[1]]
+    assert {"QGIS", "GDAL", "Assistant"} <= places.keys() and not {"QGIS", "GDAL"} & numbers.keys() and "Assistant" in numbers, found
+    assert fetch(places["QGIS"], Accept="application/json")[0] == 200, places
+    assert f"OAPIF:{places['QGIS']} {DATASETS[2]}" in places["GDAL"], places
+    server = json.loads(numbers["Assistant"])["mcpServers"]["yearbook"]
+    assert server["url"].startswith(f"{pages.base}/api/"), server
+
+
 def pictures(browser, pages, work):
     """Leaves pictures for people to look at: in light and dark, as printed, with forced colours, and at 400 %."""
     looks = {
@@ -338,6 +356,7 @@ def main():
         tally.check("sign-up works by keyboard, and axe-core finds nothing", lambda: signed_up(browser, pages, axe, given.yearbook, given.work))
         tally.check("targets are large enough", lambda: targets_are_large(browser, pages))
         tally.check("texts can be copied", lambda: copies(browser, pages))
+        tally.check("datasets open in other programs", lambda: opens_in(browser, pages))
         for scheme, width in (("light", 1280), ("dark", 1280), ("light", 320)):
             tally.check(f"axe-core finds nothing, {scheme}, {width} pixels", lambda: accessible(browser, pages, axe, scheme, width))
         if given.pictures:

@@ -11,6 +11,7 @@ use super::versions::{LISTED_VERSIONS, VersionList};
 use crate::copy_lines::{CopyLine, LineRequest, copy_lines};
 use crate::credit_view::CreditView;
 use crate::figures::{and_more, bytes, count};
+use crate::open_in::open_lines;
 use crate::{Frame, Section, Site};
 
 /// Columns of the table that are described (contract-9-cuts).
@@ -38,7 +39,9 @@ pub(super) struct DatasetPage<'a> {
     versions: VersionList<'a>,
     /// Names of the formats that the dataset has.
     formats: Vec<&'a str>,
-    lines: Vec<CopyLine>,
+    lines: Vec<CopyLine<'a>>,
+    /// Lines for programs that speak other APIs.
+    opened: Vec<CopyLine<'a>>,
     /// Rows of a line that does not read all of them.
     first_rows: Option<String>,
     citation: String,
@@ -102,6 +105,11 @@ impl<'a> DatasetPage<'a> {
                 .map(|encoder| encoder.description().format.as_str())
                 .collect(),
             lines: copy_lines(&request, &inputs.formats),
+            opened: open_lines(
+                &inputs.base_url,
+                dataset,
+                inputs.adapters.iter().map(|adapter| adapter.description()),
+            ),
             first_rows: request.first_rows().map(count),
             citation,
             json_ld,

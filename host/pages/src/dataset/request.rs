@@ -39,7 +39,7 @@ struct MadeRequest {
     url: String,
     /// Rows that it has, where it does not ask for all; the others follow on its next pages.
     first_rows: Option<String>,
-    lines: Vec<CopyLine>,
+    lines: Vec<CopyLine<'static>>,
 }
 
 /// `/datasets/{name}/request`.
