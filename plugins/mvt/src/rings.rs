@@ -1,6 +1,6 @@
-//! Polygons whose rings touch themselves nowhere, and whose insides are connected. The overlay makes
-//! rings that may come to a vertex twice, and holes that together cut a part off; its own way of
-//! taking them apart turns holes over, and fails at some.
+//! Polygons whose rings touch themselves nowhere, and whose insides are connected. The overlay
+//! makes rings that may come to a vertex twice, and holes that together cut a part off; its own way
+//! of taking them apart turns holes over, and fails at some.
 
 use std::collections::HashMap;
 

@@ -23,6 +23,7 @@ import inspector
 import ogc
 import patient
 import pygeoapi_peer
+import tiles
 from tally import Tally, proof
 
 ADAPTER = "time-series"
@@ -215,6 +216,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--base", required=True, help="address of the server")
     arguments.add_argument("--modules", help="node_modules with the suite and the inspector of a protocol")
+    arguments.add_argument("--tile-modules", help="node_modules with a reader of tiles")
     given = arguments.parse_args()
     service = Service(given.base, os.environ["YEARBOOK_KEY"])
     wait_until_served(service)
@@ -232,6 +234,7 @@ def main():
     boxes.boxes_over_coasts_and_poles_are_those_of_shapely_contract_18(tally, service.base, service.key)
     pygeoapi_peer.boxes_and_dates_are_those_of_pygeoapi_contract_18(tally, service)
     described.the_service_answers_as_its_definition_says_contract_18(tally, service.base, service.key)
+    tiles.check_all(tally, service, given.tile_modules)
     assistants.check_all(tally, service, given.modules)
     if given.modules:
         inspector.the_inspector_lists_and_calls_tools_contract_20(tally, service, given.modules)

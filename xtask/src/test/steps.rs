@@ -139,17 +139,19 @@ pub(super) fn citations(repository: &Repository) -> Result<CheckCounts> {
 pub(super) fn adapters(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::check_python(repository, "adapters")?;
     let node = tools::node("the suite of a protocol");
-    let modules = if node.is_ok() {
+    let (mut modules, mut tile_modules) = (None, None);
+    if node.is_ok() {
         let pins = "tests/external/adapters/node";
-        Some(tools::node_modules(repository, "adapters-node", pins)?)
-    } else {
-        None
-    };
+        modules = Some(tools::node_modules(repository, "adapters-node", pins)?);
+        let pins = "tests/external/adapters/tiles";
+        tile_modules = Some(tools::node_modules(repository, "adapters-tiles-node", pins)?);
+    }
     let fixture = ServerFixture::prepare(repository, "adapters")?;
     fixture.publish_demo()?;
     let key = fixture.key("enterprise")?;
-    let component = repository.root().join("plugins/dist/time-series.wasm");
-    for component in [component, suite_adapter(repository)?] {
+    let dist = repository.root().join("plugins/dist");
+    let installed = ["time-series.wasm", "mvt.wasm"].map(|name| dist.join(name));
+    for component in installed.into_iter().chain([suite_adapter(repository)?]) {
         command::run(fixture.yearbook().args(["plugin", "install"]).arg(component))?;
     }
     let tally = fixture.count(&ADAPTERS_SETTINGS, |server| {
@@ -157,6 +159,9 @@ pub(super) fn adapters(repository: &Repository) -> Result<CheckCounts> {
         run.args(["--base", &server.base()]).env("YEARBOOK_KEY", key);
         if let Some(modules) = modules {
             run.arg("--modules").arg(modules);
+        }
+        if let Some(modules) = tile_modules {
+            run.arg("--tile-modules").arg(modules);
         }
         Ok(run)
     })?;
