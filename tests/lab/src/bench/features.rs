@@ -8,9 +8,9 @@ use anyhow::{Context as _, Result, bail};
 use yearbook_xtask::checks::postgres::Postgres;
 use yearbook_xtask::{command, server, tools};
 
-use super::cases::BenchCase;
 use super::peers::{PeerServers, YEARBOOK};
-use super::{Bench, ServedTables, requests, tables};
+use super::{Bench, ServedTables, tables};
+use crate::load::{LoadGenerator, LoadRuns};
 use crate::machine;
 use crate::measurements::Measurements;
 use crate::process::MeasuredProcess;
@@ -57,14 +57,25 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
     let mut same = bench.script("features.py");
     same.arg("same").args(asked.iter().map(|(_, ask)| &ask.url)).env("YEARBOOK_KEY", &served.key);
     command::run(&mut same)?;
-    let case = BenchCase {
-        name: format!("{FEATURES} areas as features"),
-        rows: FEATURES,
-        asked: None,
-        format: "json",
-        ways: asked.into_iter().map(|(who, ask)| (who, Ok(ask))).collect(),
-    };
-    requests::measure(bench, PART, &all, &[case], &[], figures)
+    let generator = LoadGenerator::new(bench.repository, bench.args.cores().generator);
+    let mut peers = Vec::new();
+    for (who, ask) in &asked {
+        // Warms up.
+        generator.run(ask.into(), 1)?;
+        peers.push((*who, ask, LoadRuns::default()));
+    }
+    for _ in 0..bench.args.runs {
+        for (who, ask, runs) in &mut peers {
+            runs.run(&generator, all.get(who)?, (*ask).into(), bench.args.seconds)?;
+        }
+    }
+    for (who, _, runs) in &peers {
+        // The processor time of a peer is that of several processes, and of the database.
+        let [rate, median, slowest, _] = runs.values();
+        let name = format!("{FEATURES} areas as features");
+        figures.add(PART, &name, who, [rate, median, slowest]);
+    }
+    Ok(())
 }
 
 /// PostGIS for the server whose programs are in `programs`.
