@@ -118,12 +118,16 @@ fn get(path: &str, summary: &str, media_type: &str, parameters: Vec<Value>) -> V
     let words: Vec<&str> = words.collect();
     let name = if words.is_empty() { "landing".to_owned() } else { words.join(".") };
     let response = |name: &str| json!({ "$ref": format!("#/components/responses/{name}") });
+    let schema = match media_type {
+        tile_format::MVT => json!({ "type": "string", "format": "binary" }),
+        _ => json!({ "type": "object" }),
+    };
     let mut operation = json!({
         "operationId": name,
         "summary": summary,
         "parameters": parameters,
         "responses": {
-            "200": { "description": summary, "content": { media_type: { "schema": { "type": "object" } } } },
+            "200": { "description": summary, "content": { media_type: { "schema": schema } } },
             "303": { "description": "The page of the catalogue, for HTML" },
             "400": response("problem"),
             "404": response("problem"),

@@ -117,6 +117,21 @@ fn tilesets_lead_from_the_collection_to_tiles_contract_18() {
 }
 
 #[test]
+fn the_definition_has_tiles_with_their_places_contract_18() {
+    let api = fine("/api");
+    let path = "/collections/{collectionId}/tiles/WebMercatorQuad/{tileMatrix}/{tileRow}/{tileCol}";
+    let operation = &api["paths"][path]["get"];
+    assert_eq!(operation["responses"]["200"]["content"][MVT]["schema"]["format"], "binary");
+    assert!(operation["security"].is_array() && operation["responses"]["401"].is_object());
+    for name in ["tileMatrix", "tileRow", "tileCol"] {
+        let place = format!("#/components/parameters/{name}");
+        let parameters = operation["parameters"].as_array().unwrap();
+        assert!(parameters.contains(&json!({ "$ref": place })), "{name}");
+        assert_eq!(api["components"]["parameters"][name]["in"], "path");
+    }
+}
+
+#[test]
 fn the_tile_matrix_set_is_that_of_the_standard_ogc_17_083() {
     let set = fine("/tileMatrixSets/WebMercatorQuad");
     let matrices = set["tileMatrices"].as_array().unwrap();
