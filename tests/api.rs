@@ -6,6 +6,7 @@ mod boxes;
 mod bulk;
 mod changes;
 mod citations;
+mod codelists;
 mod concurrency;
 mod conditional;
 mod conditions;

@@ -2,17 +2,18 @@
 //! beside the digests of what they wrote. They must load, pass their check and write the same bytes
 //! on every host that comes after.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::array::{
     ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray,
 };
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Field, Schema};
 use yearbook_domain::{Column, ColumnRole, ColumnType, Digest, Plan};
 use yearbook_releases::{CheckReport, ComponentFile, InstallOptions, TrustPolicy, check, install};
-use yearbook_sandbox::{Limits, Plugin, PluginEncoder, PluginReader};
+use yearbook_sandbox::{Limits, Plugin, PluginEncoder, PluginReader, with_codes};
 use yearbook_scan::ResultHasher;
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::{root, sandbox};
@@ -26,13 +27,14 @@ struct ReleasedComponent {
     /// Digest of its file.
     file: &'static str,
     /// Digests of its output: of an encoder what it writes of [`batches`] and of [`long_batches`],
-    /// or the sentence with which it declines them; of a reader the rows of its example. Of a
-    /// generator nothing: it writes what the service says of itself.
+    /// or the sentence with which it declines them, and of [`keyed_batches`] where it is told
+    /// values; of a reader the rows of its example; of a transform those of [`keyed_batches`]. Of a
+    /// generator and an adapter nothing: they write what the service says of itself.
     output: &'static [&'static str],
 }
 
 /// Components of every released version. They are never built again.
-const RELEASED: [ReleasedComponent; 5] = [
+const RELEASED: [ReleasedComponent; 8] = [
     ReleasedComponent {
         name: "1.1.0/arrow",
         file: "cafa17bdbe14f2e503fcda9aef751feacabada8133d12ac078b3042d6ade3163",
@@ -66,6 +68,25 @@ const RELEASED: [ReleasedComponent; 5] = [
         name: "1.1.0/read-sdmx-csv",
         file: "1a3f493d6e6a29b5056e57ec88f335058491b2a9c69670028ca0b0f65c31a28a",
         output: &["yb1:5a66c0b6d630a1399b99265ba688bbb5cc446aa74a3a44a02cfb4f4526bc45d2"],
+    },
+    ReleasedComponent {
+        name: "1.2.0/growth",
+        file: "4b4ae1ed2310451907ce5f8f99f16862da3aa19c73f7041e941ca5e3ba897327",
+        output: &["yb1:265f5cdb602046f8c3547b4c04c4278ae800b4f6164593c2455e51fc392c87cb"],
+    },
+    ReleasedComponent {
+        name: "1.2.0/json-stat",
+        file: "568fd3c563145acc2f0a405f813631bdb8e191aa8878d0b6771fa2d14846db3b",
+        output: &[
+            "these rows have no primary key, so that two of them could be one cell of a cube; ask for another format",
+            "these rows have no primary key, so that two of them could be one cell of a cube; ask for another format",
+            "d676bbdcb3b8330b49c5c5e5bb48044d01ef8466891b6f75697760df3052b24e",
+        ],
+    },
+    ReleasedComponent {
+        name: "1.2.0/time-series",
+        file: "46df6ee9850ecd577ab5cfd5e658c3a66a5070444f6e288b3c4befb5c42a426e",
+        output: &[],
     },
 ];
 
@@ -128,6 +149,40 @@ fn long_batches() -> Vec<RecordBatch> {
     batches().into_iter().map(with_long_text).collect()
 }
 
+/// Rows of two batches as a dataset with a key has them, with the values of their columns.
+fn keyed_batches() -> (Vec<RecordBatch>, Vec<Option<Vec<String>>>) {
+    let regions = ["north", "south"];
+    let month = |row: usize| format!("20{:02}-{:02}-01", row / 24, row / 2 % 12 + 1);
+    let value = |row: usize| (row % 7 != 0).then(|| f64::from(row as u32) / 7.0);
+    let column = |name: &str, data_type, facts: &[(&str, &str)]| {
+        let facts = facts.iter().map(|(key, fact)| (format!("yearbook.{key}"), (*fact).to_owned()));
+        Field::new(name, data_type, true).with_metadata(facts.collect::<HashMap<_, _>>())
+    };
+    let fields = vec![
+        column("date", DataType::Utf8, &[("role", "date"), ("type", "date")]),
+        column("region", DataType::Utf8, &[("role", "dimension")]),
+        column("value", DataType::Float64, &[("role", "value"), ("unit", "tonnes")]),
+    ];
+    let facts = [
+        ("yearbook.primary_key", r#"["date","region"]"#),
+        ("yearbook.series", r#"["region"]"#),
+        ("yearbook.axis", "month"),
+    ];
+    let facts = facts.map(|(key, fact)| (key.to_owned(), fact.to_owned()));
+    let schema = Arc::new(Schema::new_with_metadata(fields, HashMap::from(facts)));
+    let batch = |rows: Range<usize>| {
+        let columns: [ArrayRef; 3] = [
+            Arc::new(StringArray::from_iter_values(rows.clone().map(month))),
+            Arc::new(StringArray::from_iter_values(rows.clone().map(|row| regions[row % 2]))),
+            Arc::new(rows.map(value).collect::<Float64Array>()),
+        ];
+        RecordBatch::try_new(Arc::clone(&schema), columns.to_vec()).unwrap()
+    };
+    let months = (0..240).step_by(2).map(month).collect();
+    let values = vec![Some(months), Some(regions.map(str::to_owned).to_vec()), None];
+    (vec![batch(0..100), batch(100..240)], values)
+}
+
 fn digest(bytes: &[u8]) -> String {
     Digest::of(bytes).to_string()
 }
@@ -136,18 +191,38 @@ fn digest(bytes: &[u8]) -> String {
 fn output(plugin: &Plugin, name: &str) -> Vec<String> {
     match plugin {
         Plugin::Encoder(encoder) => {
-            [batches(), long_batches()].map(|batches| written(encoder, &batches, name)).to_vec()
+            let tables = [batches(), long_batches()].map(|batches| {
+                let schema = batches[0].schema();
+                written(encoder, &schema, &batches, name)
+            });
+            let mut written_tables = tables.to_vec();
+            if encoder.description().codes {
+                let (batches, codes) = keyed_batches();
+                let schema = with_codes(&batches[0].schema(), codes);
+                written_tables.push(written(encoder, &schema, &batches, name));
+            }
+            written_tables
         }
-        Plugin::Adapter(_) | Plugin::Generator(_) | Plugin::Transform(_) => Vec::new(),
+        Plugin::Adapter(_) | Plugin::Generator(_) => Vec::new(),
         Plugin::Reader(reader) => vec![rows_read(reader)],
+        Plugin::Transform(transform) => {
+            let (batches, _) = keyed_batches();
+            let made = transform.trial(&batches[0].schema(), &[], |_| None, &batches).unwrap();
+            vec![digest_of_rows(&made.batches[0].schema(), &made.batches)]
+        }
     }
 }
 
 /// Digest of a response, which is the same whether one instance makes it or several; the sentence
 /// with which the format declines the table.
-fn written(encoder: &PluginEncoder, batches: &[RecordBatch], name: &str) -> String {
+fn written(
+    encoder: &PluginEncoder,
+    schema: &Schema,
+    batches: &[RecordBatch],
+    name: &str,
+) -> String {
     let response = |apart| {
-        let trial = encoder.trial(&batches[0].schema(), &[], batches, apart);
+        let trial = encoder.trial(schema, &[], batches, apart);
         let trial = trial.map_err(|declined| declined.error.to_string())?;
         Ok(digest(&trial.response(encoder.description().separator.as_deref())))
     };
@@ -159,7 +234,11 @@ fn written(encoder: &PluginEncoder, batches: &[RecordBatch], name: &str) -> Stri
 /// Digest of the rows of a reader's own example.
 fn rows_read(reader: &PluginReader) -> String {
     let read = reader.trial(&[], &[], &[&reader.description().example]).unwrap();
-    let columns: Vec<Column> = (read.schema.fields().iter())
+    digest_of_rows(&read.schema, &read.batches)
+}
+
+fn digest_of_rows(schema: &Schema, batches: &[RecordBatch]) -> String {
+    let columns: Vec<Column> = (schema.fields().iter())
         .map(|field| {
             let column_type = match field.data_type() {
                 DataType::Int64 => ColumnType::Integer,
@@ -171,7 +250,7 @@ fn rows_read(reader: &PluginReader) -> String {
         })
         .collect();
     let mut hasher = ResultHasher::new(columns.iter());
-    read.batches.iter().for_each(|batch| hasher.update(batch).unwrap());
+    batches.iter().for_each(|batch| hasher.update(batch).unwrap());
     hasher.finish().to_string()
 }
 
@@ -232,6 +311,11 @@ async fn a_running_host_serves_plugins_of_a_released_interface() {
             .unwrap();
         let plugin = name.split_once('/').unwrap().1;
         let address = match plugin {
+            "growth" => "/v1/datasets/harvest/data?apply=growth&growth.periods=1&growth.unit=year"
+                .to_owned(),
+            "time-series" => {
+                "/api/time-series/series/observations?series_id=harvest.Auckland".to_owned()
+            }
             "python" => format!("/v1/integrations/{plugin}?datasets=harvest"),
             // A server loads no reader.
             "read-sdmx-csv" => continue,
@@ -241,7 +325,10 @@ async fn a_running_host_serves_plugins_of_a_released_interface() {
             let plugins = app.registry.current();
             let encoder = plugins.encoder(plugin).map(|encoder| encoder.digest().to_string());
             let generator = || plugins.generator(plugin).map(|tool| tool.digest().to_string());
-            encoder.or_else(generator).as_deref() == Some(file)
+            let transform = || plugins.transform(plugin).map(|found| found.digest().to_string());
+            let adapter = || plugins.adapter(plugin).map(|found| found.digest().to_string());
+            let found = encoder.or_else(generator).or_else(transform).or_else(adapter);
+            found.as_deref() == Some(file)
         })
         .await;
         let answer = app.get(&address).key(&key).send().await;
@@ -250,6 +337,8 @@ async fn a_running_host_serves_plugins_of_a_released_interface() {
             "csv" => b"date,",
             "parquet" => b"PAR1",
             "arrow" => b"\xff\xff\xff\xff",
+            "growth" => b"[",
+            "time-series" => b"<?xml",
             _ => b"{",
         };
         assert!(answer.body.starts_with(begin), "{name}");

@@ -25,8 +25,9 @@ const FEATURES: &str = "-Ctarget-feature=+simd128,+bulk-memory";
 /// fits in few pages and asks for no more. (Rust's default is a stack of 1 MiB, which every address
 /// lies behind.)
 const MEMORY: &str = "-Clink-arg=-zstack-size=262144\u{1f}-Clink-arg=--initial-memory=2097152";
-/// Export of adapters. One with a format of its own exports an encoder besides, of another version.
-const ADAPTER: &str = "yearbook:plugin/adapter@1.2.0";
+/// Exports beside which an encoder may stand that is of another version: of adapters with a format
+/// of their own, and of encoders that are told distinct values.
+const BESIDE: [&str; 2] = ["yearbook:plugin/adapter@1.2.0", "yearbook:plugin/codelists@1.2.0"];
 /// Imports that a plugin of each version may have: one function's interface, and others that hold
 /// only types. No other component has those of two versions.
 const IMPORTS: [&[&str]; 2] = [
@@ -206,11 +207,11 @@ fn componentize(module: &Path) -> Result<Vec<u8>> {
     let world = &resolve.worlds[world];
     let imports: Vec<String> =
         world.imports.keys().map(|key| resolve.name_world_key(key)).collect();
-    let is_adapter = world.exports.keys().any(|key| resolve.name_world_key(key) == ADAPTER);
+    let mixes = world.exports.keys().any(|key| BESIDE.contains(&&*resolve.name_world_key(key)));
     let within = |allowed: &[&str]| imports.iter().all(|name| allowed.contains(&name.as_str()));
     let all: Vec<&str> = IMPORTS.iter().copied().flatten().copied().collect();
     ensure!(
-        IMPORTS.iter().any(|allowed| within(allowed)) || (is_adapter && within(&all)),
+        IMPORTS.iter().any(|allowed| within(allowed)) || (mixes && within(&all)),
         "it imports {}; a plugin may import nothing but yearbook:plugin/log of one version",
         imports.join(", ")
     );

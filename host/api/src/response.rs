@@ -13,6 +13,7 @@ pub(crate) mod plan;
 pub(crate) mod render;
 pub(crate) mod response_cache;
 mod row_tag;
+mod told_schema;
 pub(crate) mod too_large;
 pub(crate) mod transform_failure;
 

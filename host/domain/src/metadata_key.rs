@@ -18,3 +18,7 @@ pub const SERIES: &str = "yearbook.series";
 
 /// Unit of the smallest distance of two dates in a series.
 pub const AXIS: &str = "yearbook.axis";
+
+/// JSON array of a column's distinct values. Between rooms of the host alone: a plugin is told them
+/// otherwise.
+pub const CODES: &str = "yearbook.codes";

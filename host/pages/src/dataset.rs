@@ -103,7 +103,8 @@ pub(crate) async fn request(
     let (parts, _) = request.into_parts();
     let dataset = dataset(&app, &parts)?;
     let plugins = app.core.plugins.current();
-    let formats = FormatFinder::new(&app.dataset_formats, &plugins).find(&dataset).await;
+    let formats =
+        FormatFinder::new(&app.dataset_formats, &app.core.reader, &plugins).find(&dataset).await;
     let values = app.core.reader.stored_values(&dataset.current).await?;
     let input = request::FormInput::new(parse_pairs(parts.uri.query().unwrap_or_default()));
     let base_url = app.core.base_url(&parts);
@@ -134,7 +135,9 @@ async fn inputs(
         base_url: app.core.base_url(parts),
         series,
         facts,
-        formats: FormatFinder::new(&app.dataset_formats, plugins).find(&dataset).await,
+        formats: FormatFinder::new(&app.dataset_formats, &app.core.reader, plugins)
+            .find(&dataset)
+            .await,
         dataset,
         adapters: plugins.adapters().cloned().collect(),
         has_picture: chart::encoder(plugins).is_some(),

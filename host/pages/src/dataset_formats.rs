@@ -1,8 +1,8 @@
 //! Formats that a dataset has: those whose encoder takes its columns (contract-9-formats). An
 //! encoder says so in `open`; it is asked once for each snapshot, and its answer is kept. Pages,
-//! their links and documents for machines list what this module returns. Never touches a stored
-//! file.
+//! their links and documents for machines list what this module returns. Never touches rows.
 
+use std::fmt::Display;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use arrow::datatypes::SchemaRef;
 use quick_cache::sync::Cache;
 use yearbook_domain::{Dataset, DatasetName, ReadPlan, SnapshotId};
-use yearbook_sandbox::{GuestError, PluginEncoder, PluginSet};
+use yearbook_sandbox::{GuestError, PluginEncoder, PluginSet, with_codes};
 use yearbook_scan::Reader;
 use yearbook_shares::CallerShare;
 
@@ -37,6 +37,7 @@ pub(crate) type DatasetFormats = Arc<[Arc<PluginEncoder>]>;
 /// Finder of the formats of datasets, for one request.
 pub(crate) struct FormatFinder<'a> {
     cache: &'a DatasetFormatCache,
+    reader: &'a Reader,
     /// Encoders of rows; pictures are no rows.
     encoders: DatasetFormats,
     set: u64,
@@ -52,12 +53,17 @@ impl Default for DatasetFormatCache {
 
 impl<'a> FormatFinder<'a> {
     /// A finder among the encoders of `plugins`.
-    pub(crate) fn new(cache: &'a DatasetFormatCache, plugins: &PluginSet) -> Self {
+    pub(crate) fn new(
+        cache: &'a DatasetFormatCache,
+        reader: &'a Reader,
+        plugins: &PluginSet,
+    ) -> Self {
         let rows = plugins.encoders().filter(|encoder| !encoder.description().is_picture());
         let encoders: DatasetFormats = rows.cloned().collect();
         let mut hasher = DefaultHasher::new();
         encoders.iter().for_each(|encoder| encoder.digest().hash(&mut hasher));
-        Self { cache, set: hasher.finish(), silent: vec![false; encoders.len()], encoders }
+        let silent = vec![false; encoders.len()];
+        Self { cache, reader, set: hasher.finish(), silent, encoders }
     }
 
     /// Formats in which the current snapshot of `dataset` can be sent whole, without options. One
@@ -86,21 +92,23 @@ impl<'a> FormatFinder<'a> {
             dataset.namespace.clone(),
             Arc::clone(&dataset.current),
         );
-        let schema = match Reader::schema(&plan) {
-            Ok(schema) => Some(schema),
-            Err(failure) => {
-                tracing::error!(%failure, "cannot tell the formats of a dataset");
-                None
-            }
+        let plain = known(Reader::schema(&plan));
+        let told = |encoder: &Arc<PluginEncoder>| encoder.description().codes;
+        let coded = if self.encoders.iter().any(told) {
+            let coded = self.reader.coded_schema(&plan).await;
+            known(coded.map(|(schema, codes)| with_codes(&schema, codes)))
+        } else {
+            plain.clone()
         };
         let mut taken = Vec::with_capacity(self.encoders.len());
         for place in 0..self.encoders.len() {
-            taken.push(match &schema {
+            let schema = if self.encoders.get(place).is_some_and(told) { &coded } else { &plain };
+            taken.push(match schema {
                 Some(schema) => self.is_taken(place, schema).await,
                 None => true,
             });
         }
-        let is_complete = schema.is_some() && !self.silent.contains(&true);
+        let is_complete = plain.is_some() && coded.is_some() && !self.silent.contains(&true);
         let until = (!is_complete).then(|| Instant::now() + PAUSE);
         Answers { taken: taken.into(), until }
     }
@@ -127,6 +135,14 @@ impl<'a> FormatFinder<'a> {
             }
         }
     }
+}
+
+/// The schema, where it can be told.
+fn known(schema: Result<SchemaRef, impl Display>) -> Option<SchemaRef> {
+    let complain = |failure: &_| {
+        tracing::error!(%failure, "cannot tell the formats of a dataset");
+    };
+    schema.inspect_err(complain).ok()
 }
 
 /// Returns a number that differs where the names or the media types of formats do.

@@ -69,7 +69,7 @@ pub(crate) async fn show(
 
 impl Examples {
     async fn find(app: &PagesState, plugins: &PluginSet) -> Self {
-        let mut finder = FormatFinder::new(&app.dataset_formats, plugins);
+        let mut finder = FormatFinder::new(&app.dataset_formats, &app.core.reader, plugins);
         let wanted = plugins.encoders().filter(|encoder| !encoder.description().is_picture());
         let wanted = wanted.count();
         let mut by_format = HashMap::new();

@@ -4,10 +4,12 @@
 
 mod body_channel;
 mod coalesce;
+mod codelists;
 pub(crate) mod description;
 mod first_bytes;
 pub(crate) mod instance;
 mod instance_pool;
+mod linked;
 mod notes;
 mod part;
 mod response_driver;
@@ -26,8 +28,6 @@ use yearbook_shares::CallerShare;
 
 use crate::admission::InstancePlaces;
 use crate::error::BoxError;
-use crate::guest::HostState;
-use crate::guest::bindings::EncoderPluginPre;
 use crate::guest_error::GuestError;
 use crate::observe::ResponseMetrics;
 use crate::options::OptionValue;
@@ -35,9 +35,12 @@ use crate::plugin_head::PluginHead;
 
 pub use self::body_channel::{EncodedChunk, EncodedChunks, TruncatedBody};
 pub(crate) use self::coalesce::concat;
+pub use self::codelists::{is_measured, with_codes};
+pub(crate) use self::codelists::CODES;
 pub use self::description::EncoderDescription;
 use self::first_bytes::FirstBytes;
 pub(crate) use self::instance::EncoderInstance;
+pub(crate) use self::linked::LinkedEncoder;
 pub(crate) use self::notes::Notes;
 pub(crate) use self::part::EncodedPart;
 
@@ -55,7 +58,7 @@ pub enum EncodedBody {
 /// A loaded output format.
 pub struct PluginEncoder {
     pub(crate) head: PluginHead,
-    pub(crate) linked: EncoderPluginPre<HostState>,
+    pub(crate) linked: LinkedEncoder,
     pub(crate) description: EncoderDescription,
 }
 

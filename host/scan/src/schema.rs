@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Metadata, Schema, SchemaRef};
 use yearbook_domain::changes::CHANGE_TYPE;
-use yearbook_domain::metadata_key::{ROLE, TYPE, UNIT};
+use yearbook_domain::metadata_key::{PRIMARY_KEY, ROLE, TYPE, UNIT};
 use yearbook_domain::{
     Column, ColumnRole, ColumnType, Credit, DatasetName, Namespace, ReadPlan, Snapshot, SnapshotId,
     TextTraits,
@@ -73,6 +73,17 @@ pub fn change_file_columns(columns: &[Column]) -> Vec<Column> {
         })
         .chain([kind])
         .collect()
+}
+
+/// Returns `schema` with the key of the rows of `snapshot`, where they have one.
+#[must_use]
+pub fn with_key(schema: &Schema, snapshot: &Snapshot) -> Schema {
+    let mut metadata = schema.metadata().clone();
+    if !snapshot.primary_key.is_empty() {
+        let key: Vec<&str> = snapshot.primary_key.iter().map(|name| &**name).collect();
+        metadata.insert(PRIMARY_KEY.to_owned(), serde_json::json!(key).to_string());
+    }
+    schema.clone().with_metadata(metadata)
 }
 
 /// Text whose distinct values are kept once.

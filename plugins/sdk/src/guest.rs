@@ -9,7 +9,7 @@ use crate::capacity::BufferEstimate;
 use crate::log::{self, Level};
 use crate::view::{Crossing, HeldText};
 use crate::{
-    Encoder, Error, Kind, Note, Options, Output, Parameter, Schema, Traits, Value, View, wire,
+    Encoder, Error, Kind, Note, Options, Output, Parameter, Traits, Value, View, wire,
 };
 use encoder_world::exports::yearbook::plugin::encoder as wit;
 use encoder_world::yearbook::plugin::{log as wit_log, types};
@@ -26,10 +26,12 @@ pub mod encoder_world {
 }
 
 mod adapter;
+mod codelists;
 mod generator;
 mod reader;
 mod transform;
 pub use adapter::{AdapterExport, adapter_world};
+pub use codelists::{CodelistsExport, codelists_world};
 pub use generator::{GeneratorExport, generator_world};
 pub use reader::{ReaderExport, Reading, reader_world};
 pub use transform::{TransformExport, Transforming, transform_world};
@@ -78,7 +80,7 @@ impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
         chosen: Vec<types::OptionValue>,
     ) -> Result<wit::Encoding, types::Error> {
         install_log(write_log);
-        let schema = Schema::from_wire(wire_schema(schema)).map_err(wit_error)?;
+        let schema = codelists::schema_with_codes(schema).map_err(wit_error)?;
         let encoder = E::open(schema.clone(), &options(chosen)).map_err(wit_error)?;
         let views = encoder.views();
         let decoder = Decoder::new(schema, &views);

@@ -165,7 +165,7 @@ pub use error::Error;
 pub use generator::Generator;
 pub use output::Output;
 pub use reader::Reader;
-pub use schema::{DataType, Field, Schema};
+pub use schema::{Code, DataType, Field, Schema};
 pub use transform::Transform;
 pub use view::{Traits, View};
 
@@ -212,6 +212,27 @@ macro_rules! export_encoder {
             use super::*;
             type Exported = $crate::guest::EncoderExport<$encoder>;
             $crate::guest::encoder_world::export_encoder_world!(Exported with_types_in $crate::guest::encoder_world);
+        }
+    };
+}
+
+/// Has the host tell the component's encoder the distinct values of columns, in [`Field::codes`],
+/// before the first row. Beside [`export_encoder!`]; does nothing in native builds, where
+/// [`testing`] finds the values of its tables.
+///
+/// ```
+#[doc = include_str!("testing/example_encoder.txt")]
+/// yearbook_sdk::export_encoder!(Lines);
+/// yearbook_sdk::export_codelists!();
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! export_codelists {
+    () => {
+        #[cfg(target_family = "wasm")]
+        mod __yearbook_export_codelists {
+            type Exported = $crate::guest::CodelistsExport;
+            $crate::guest::codelists_world::export_codelists_world!(Exported with_types_in $crate::guest::codelists_world);
         }
     };
 }

@@ -1,10 +1,14 @@
 //! A response's schema as a tree, from the flat pre-order that crosses.
 
+use std::sync::Arc;
+
 use crate::generator::Role;
 use crate::{Error, View, wire};
 
+pub use code::Code;
 pub use data_type::{DataType, TimeUnit};
 
+mod code;
 mod data_type;
 
 /// Names of [`Schema::provenance`]; the metadata has them after `yearbook.`.
@@ -78,6 +82,9 @@ pub struct Field {
     pub children: Vec<Field>,
     /// Key and value: `yearbook.role`, `yearbook.type`, `yearbook.unit`, as far as they are known.
     pub metadata: Vec<(String, String)>,
+    /// Distinct values of the column, ascending: of an encoder that exports its
+    /// [`crate::export_codelists!`], where they are known before rows are read.
+    pub codes: Option<Arc<[Code]>>,
 }
 
 impl Schema {
@@ -129,6 +136,14 @@ impl Schema {
         }
     }
 
+    /// The same with the distinct values of its columns.
+    pub(crate) fn with_codes(mut self, codes: impl IntoIterator<Item = Option<Vec<Code>>>) -> Self {
+        for (field, codes) in self.fields.iter_mut().zip(codes) {
+            field.codes = codes.map(Arc::from);
+        }
+        self
+    }
+
     /// The value of a metadata key.
     ///
     /// ```
@@ -165,6 +180,26 @@ impl Schema {
     /// ```
     pub fn provenance(&self) -> impl Iterator<Item = (&'static str, Option<&str>)> {
         PROVENANCE.into_iter().map(|name| (name, self.metadata(&format!("yearbook.{name}"))))
+    }
+
+    /// Names of the columns that tell rows apart, where the host says so: to transforms, and to
+    /// encoders that are told distinct values ([`crate::export_codelists!`]).
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::{Table, batches};
+    ///
+    /// let table = Table::new()
+    ///     .text("region", &[Some("north")])
+    ///     .metadata("yearbook.primary_key", r#"["date","region"]"#);
+    /// let batch = batches(&table, false)?.remove(0);
+    /// assert_eq!(batch.schema().primary_key(), Some(vec!["date", "region"]));
+    /// # Ok::<(), yearbook_sdk::Error>(())
+    /// ```
+    #[must_use]
+    pub fn primary_key(&self) -> Option<Vec<&str>> {
+        // Names are snake_case, so nothing in this array of JSON is escaped.
+        let names = self.metadata("yearbook.primary_key")?.split('"').skip(1).step_by(2);
+        Some(names.collect())
     }
 
     /// Position of the column of a role, the first one if there are several.
@@ -220,6 +255,7 @@ impl Field {
             dictionary,
             children,
             metadata: field.metadata,
+            codes: None,
         })
     }
 

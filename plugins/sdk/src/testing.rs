@@ -132,7 +132,7 @@ fn complete(declared: &[crate::Parameter], options: &[(&str, Value)]) -> Options
 }
 
 fn start(table: &Table, dictionaries: bool) -> Result<(Schema, Decoder), Error> {
-    let schema = Schema::from_wire(table.wire_schema(dictionaries))?;
+    let schema = table.schema(dictionaries)?;
     let decoder = Decoder::new(schema.clone(), &[]);
     Ok((schema, decoder))
 }

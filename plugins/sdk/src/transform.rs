@@ -12,7 +12,8 @@ pub use made_rows::MadeRows;
 pub use needs::{Form, Need, Needs, Priming};
 pub use output::{MadeType, OutputColumn, Relation, Source, TransformOutput};
 pub use refusal::TransformError;
-pub use rows::{Code, Codes, InputRows};
+pub use crate::schema::Code;
+pub use rows::{Codes, InputRows};
 
 use crate::{Options, Parameter, Schema};
 

@@ -8,9 +8,10 @@ const SDK: &str = "plugins/sdk/src/";
 
 /// Files of what macros expand to and the host's check calls, which no author calls and
 /// documentation hides.
-const HIDDEN: [&str; 7] = [
+const HIDDEN: [&str; 8] = [
     "guest.rs",
     "guest/adapter.rs",
+    "guest/codelists.rs",
     "guest/generator.rs",
     "guest/reader.rs",
     "guest/transform.rs",

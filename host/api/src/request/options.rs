@@ -154,6 +154,7 @@ mod tests {
             separator: None,
             part_rows: None,
             dictionaries: false,
+            codes: false,
             compressible: true,
             parameters: parameters.iter().map(parameter).collect(),
             docs: String::new(),

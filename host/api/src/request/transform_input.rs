@@ -3,14 +3,15 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
-use yearbook_domain::metadata_key::{AXIS, PRIMARY_KEY, SERIES};
+use yearbook_domain::metadata_key::{AXIS, SERIES};
 use yearbook_domain::read_plan::series_columns;
 use yearbook_domain::{CalendarUnit, ReadPlan};
 use yearbook_sandbox::{Batches, BoxError, RowWindow, TransformInput};
 use yearbook_scan::Reader;
+use yearbook_scan::schema::with_key;
 use yearbook_storage::StorageFailure;
 
 /// The rows of `plan`, as transforms are given them.
@@ -40,20 +41,15 @@ pub(super) fn schema(
     axis: Option<CalendarUnit>,
 ) -> Result<SchemaRef, StorageFailure> {
     let snapshot = &plan.snapshot;
-    let bare = Reader::schema(plan)?;
-    let mut metadata = bare.metadata().clone();
-    let mut insert = |key: &str, names: &[&str]| {
-        metadata.insert(key.to_owned(), serde_json::json!(names).to_string());
-    };
-    if !snapshot.primary_key.is_empty() {
-        insert(PRIMARY_KEY, &snapshot.primary_key.iter().map(|name| &**name).collect::<Vec<_>>());
-    }
+    let keyed = with_key(&*Reader::schema(plan)?, snapshot);
+    let mut metadata = keyed.metadata().clone();
     if let Some(series) = series_columns(snapshot) {
         let columns = series.iter().filter_map(|&position| snapshot.columns.get(position));
-        insert(SERIES, &columns.map(|column| &*column.name).collect::<Vec<_>>());
+        let names: Vec<&str> = columns.map(|column| &*column.name).collect();
+        metadata.insert(SERIES.to_owned(), serde_json::json!(names).to_string());
     }
     metadata.extend(axis.map(|axis| (AXIS.to_owned(), axis.as_str().to_owned())));
-    Ok(Arc::new(Schema::clone(&bare).with_metadata(metadata)))
+    Ok(Arc::new(keyed.with_metadata(metadata)))
 }
 
 impl TransformInput for StoredRows {

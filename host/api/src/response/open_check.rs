@@ -30,7 +30,8 @@ pub(super) async fn check(
     plan: &ResponsePlan,
     holder: &CallerShare,
 ) -> Result<(), Error> {
-    let (encoder, schema) = (&plan.encoder, plan.source.schema()?);
+    let encoder = &plan.encoder;
+    let schema = plan.source.schema_for(encoder, &app.core.reader).await?;
     let input = &plan.fingerprint.request;
     let complete = encoder.description().parameters.complete(&plan.options);
     let key = cache_key(encoder.digest(), &schema, &complete);

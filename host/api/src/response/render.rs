@@ -213,6 +213,10 @@ impl RenderJob {
     async fn encode(self) -> Result<EncodedRows, RenderError> {
         let (places, mut rows) = self.rows().await?;
         let Self { source, encoder, options, holder, .. } = self;
+        if encoder.description().codes {
+            let schema = Box::pin(source.schema_for(&encoder, &self.reader)).await;
+            rows.schema = schema.map_err(RenderError::Read)?;
+        }
         let sent_rows = Arc::new(AtomicU64::new(0));
         let sent = Arc::clone(&sent_rows);
         let count = move |batch: &Result<RecordBatch, BoxError>| {

@@ -214,6 +214,7 @@ mod tests {
             separator: None,
             part_rows: None,
             dictionaries: false,
+            codes: false,
             compressible: true,
             parameters: PluginParameters::default(),
             docs: String::new(),

@@ -70,7 +70,7 @@ pub(crate) async fn catalog_json_ld(
     let page = number(&parts, "page").unwrap_or(1).clamp(1, pages);
     let mut formats = Vec::new();
     let plugins = app.core.plugins.current();
-    let mut finder = FormatFinder::new(&app.dataset_formats, &plugins);
+    let mut finder = FormatFinder::new(&app.dataset_formats, &app.core.reader, &plugins);
     for dataset in datasets_of_page(&source.datasets, page) {
         formats.push(finder.find(dataset).await);
     }
@@ -165,7 +165,9 @@ async fn dataset_document(
     let facts = app.core.catalog_cache.preview_facts(&dataset, &dataset.current.id).await?;
     let base_url = app.core.base_url(parts);
     let formats =
-        FormatFinder::new(&app.dataset_formats, &app.core.plugins.current()).find(&dataset).await;
+        FormatFinder::new(&app.dataset_formats, &app.core.reader, &app.core.plugins.current())
+            .find(&dataset)
+            .await;
     let catalog = CatalogView::new(&base_url, &app.settings);
     let key = PageKey {
         base_url: base_url.clone(),

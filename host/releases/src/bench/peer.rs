@@ -94,7 +94,8 @@ impl Contestant<'_> {
     ) -> Result<Made, TrialError> {
         match &self.peer.plugin {
             BenchPlugin::Encoder(encoder) => {
-                let made = encoder.trial(&table.schema, &self.options, batches, false)?;
+                let schema = table.schema_for(encoder);
+                let made = encoder.trial(&schema, &self.options, batches, false)?;
                 Ok(Made { bytes: made.bytes(), usage: made.usage })
             }
             BenchPlugin::Transform(transform) => {

@@ -2,10 +2,12 @@
 //! every machine.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
+use yearbook_sandbox::{PluginEncoder, with_codes};
 use yearbook_sdk::testing::{Table, record_batches};
 
 use super::BenchError;
@@ -34,6 +36,15 @@ pub(super) struct BenchTable {
 impl BenchTable {
     pub(super) fn rows(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// The schema as `encoder` is given it.
+    pub(super) fn schema_for(&self, encoder: &PluginEncoder) -> SchemaRef {
+        if !encoder.description().codes {
+            return Arc::clone(&self.schema);
+        }
+        let codes = self.schema.fields().iter().map(|field| self.codes.get(field.name()).cloned());
+        with_codes(&self.schema, codes.collect())
     }
 
     fn new(name: &str, table: Table) -> Result<Self, BenchError> {

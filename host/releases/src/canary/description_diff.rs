@@ -14,6 +14,10 @@ pub(crate) fn difference(one: &EncoderDescription, other: &EncoderDescription) -
             (one.compressible != other.compressible)
                 .then(|| "it says otherwise whether its output can be compressed".to_owned())
         })
+        .or_else(|| {
+            (one.codes != other.codes)
+                .then(|| "it says otherwise whether it exports codelists".to_owned())
+        })
         .or_else(|| parameter_difference(&one.parameters, &other.parameters))
 }
 
@@ -92,6 +96,7 @@ mod tests {
             separator: None,
             part_rows: None,
             dictionaries: false,
+            codes: false,
             compressible: true,
             parameters: parameters.iter().map(parameter).collect(),
             docs: String::new(),
@@ -115,5 +120,8 @@ mod tests {
         );
         let other = difference(&description("a/b", &[]), &description("a/c", &[]));
         assert_eq!(other.as_deref(), Some("its media type is \"a/c\" instead of \"a/b\""));
+        // Rows that were given to one could not be given to the other.
+        let told = EncoderDescription { codes: true, ..description("a/b", &[]) };
+        assert!(difference(&description("a/b", &[]), &told).is_some());
     }
 }

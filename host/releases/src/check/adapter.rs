@@ -12,8 +12,8 @@ use yearbook_sandbox::{
 };
 use yearbook_sdk::adapter::{Document, Fact, Framing, Known, Refusal, Reply, Request, Table};
 use yearbook_sdk::testing::adapting::{AdapterTrial, test_table, try_adapter};
-use yearbook_sdk::testing::record_batches;
 
+use super::encoder::batches_for;
 use super::report::ReportBuilder;
 
 pub(super) fn check(adapter: &PluginAdapter, tally: &mut ReportBuilder) {
@@ -123,7 +123,7 @@ impl AdapterTrial for SandboxTrial<'_> {
     ) -> Option<(String, Vec<u8>)> {
         let encoder = self.adapter.encoder()?;
         let options = self.options(encoder, options)?;
-        let (schema, batches) = record_batches(&test_table(rows)).ok()?;
+        let (schema, batches) = batches_for(encoder, &test_table(rows)).ok()?;
         let description = encoder.description();
         match encoder.trial(&schema, &options, &batches, false) {
             Ok(encoded) => {

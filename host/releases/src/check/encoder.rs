@@ -4,7 +4,7 @@
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use yearbook_sandbox::{GuestError, PluginEncoder, TrialError, TrialResponse};
+use yearbook_sandbox::{GuestError, PluginEncoder, TrialError, TrialResponse, with_codes};
 use yearbook_sdk::testing::{Table, conformance, record_batches};
 
 use super::allowed_values::allowed_values;
@@ -28,7 +28,7 @@ pub(super) fn check(encoder: &PluginEncoder, tally: &mut ReportBuilder) {
 /// Returns whether the format declines a table as it is: it may want columns of certain roles, such
 /// as a geometry.
 fn needs_more_columns(encoder: &PluginEncoder, table: &Table) -> bool {
-    let Ok((schema, batches)) = record_batches(table) else { return false };
+    let Ok((schema, batches)) = batches_for(encoder, table) else { return false };
     let tried = encoder.trial(&schema, &[], &batches, false);
     matches!(tried, Err(TrialError { error: GuestError::Declined(_), .. }))
 }
@@ -37,7 +37,7 @@ fn check_table(encoder: &PluginEncoder, tally: &mut ReportBuilder, case: &confor
     let name = format!("table `{}`", case.name);
     let rows = case.table.rows();
     let cut = case.table.clone().batches_of(rows.div_ceil(3).max(1));
-    let Some((schema, batches)) = to_record_batches(&cut, &name, tally) else { return };
+    let Some((schema, batches)) = to_record_batches(encoder, &cut, &name, tally) else { return };
     let one = match encoder.trial(&schema, &[], &batches, false) {
         Ok(one) => one,
         Err(failed) => return report_decline(&name, case.optional, failed, tally),
@@ -80,7 +80,7 @@ fn check_options(encoder: &PluginEncoder, tally: &mut ReportBuilder) {
         .numbers("value", &[Some(1.5), None])
         .integers("n", &[Some(1), Some(2)]);
     let plain = if needs_more_columns(encoder, &plain) { plain.furnished() } else { plain };
-    let Some((schema, batches)) = to_record_batches(&plain, "options", tally) else { return };
+    let Some((schema, batches)) = to_record_batches(encoder, &plain, "options", tally) else { return };
     let description = encoder.description();
     for (text, option) in allowed_values(&description.parameters) {
         let place = format!("option {}.{}={text}", description.format, option.name);
@@ -118,7 +118,7 @@ fn check_large_batches(encoder: &PluginEncoder, tally: &mut ReportBuilder) {
         .booleans("final", &booleans)
         .batches_of(count);
     let table = if needs_more_columns(encoder, &table) { table.furnished() } else { table };
-    let Some((schema, batches)) = to_record_batches(&table, "large batches", tally) else { return };
+    let Some((schema, batches)) = to_record_batches(encoder, &table, "large batches", tally) else { return };
     match encoder.trial(&schema, &[], &batches, false) {
         Ok(trial) => {
             tally.record_usage(trial.usage);
@@ -129,12 +129,26 @@ fn check_large_batches(encoder: &PluginEncoder, tally: &mut ReportBuilder) {
     }
 }
 
+/// The rows of `table`, and their schema as `encoder` is given it.
+///
+/// # Errors
+/// Fails for a type that this host does not know.
+pub(super) fn batches_for(
+    encoder: &PluginEncoder,
+    table: &Table,
+) -> Result<(SchemaRef, Vec<RecordBatch>), yearbook_sdk::Error> {
+    let (schema, batches) = record_batches(table)?;
+    let is_told = encoder.description().codes;
+    Ok((if is_told { with_codes(&schema, table.codes()) } else { schema }, batches))
+}
+
 fn to_record_batches(
+    encoder: &PluginEncoder,
     table: &Table,
     name: &str,
     tally: &mut ReportBuilder,
 ) -> Option<(SchemaRef, Vec<RecordBatch>)> {
-    match record_batches(table) {
+    match batches_for(encoder, table) {
         Ok(made) => Some(made),
         Err(_) => {
             tally.add_skipped(name);

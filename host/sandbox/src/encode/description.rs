@@ -6,9 +6,8 @@ use wasmtime::Store;
 use wasmtime::component::InstancePre;
 use yearbook_domain::PluginKind;
 
-use super::PluginEncoder;
+use super::{LinkedEncoder, PluginEncoder};
 use crate::guest::HostState;
-use crate::guest::bindings::EncoderPluginPre;
 use crate::guest::bindings::exports::yearbook::plugin::encoder as guest;
 use crate::guest::parameters::{
     SEPARATOR_BYTES, SHORT_TEXT_BYTES, check_docs, check_media_type, check_parameters,
@@ -38,6 +37,9 @@ pub struct EncoderDescription {
     /// Set where the guest takes dictionary-encoded text.
     #[serde(skip)]
     pub dictionaries: bool,
+    /// Set where it is told distinct values of columns ([`crate::with_codes`]).
+    #[serde(skip)]
+    pub codes: bool,
     /// Set where general compression makes the output much smaller.
     pub compressible: bool,
     /// Query parameters `<format>.<name>`.
@@ -63,22 +65,24 @@ impl EncoderDescription {
 
 impl PluginWorld for EncoderDescription {
     const KIND: PluginKind = PluginKind::Encoder;
-    type Linked = EncoderPluginPre<HostState>;
-    type Raw = guest::Description;
+    type Linked = LinkedEncoder;
+    type Raw = (guest::Description, bool);
     type Plugin = PluginEncoder;
 
     fn link(component: InstancePre<HostState>) -> wasmtime::Result<Self::Linked> {
-        EncoderPluginPre::new(component)
+        LinkedEncoder::new(component)
     }
 
     fn describe(
         linked: &Self::Linked,
         store: &mut Store<HostState>,
     ) -> wasmtime::Result<Self::Raw> {
-        linked.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store)
+        let (encoder, _) = linked.instantiate(store)?;
+        let description = encoder.yearbook_plugin_encoder().call_describe(store)?;
+        Ok((description, linked.has_codelists()))
     }
 
-    fn check(raw: Self::Raw) -> Result<Self, String> {
+    fn check((raw, codes): Self::Raw) -> Result<Self, String> {
         let guest::Description {
             format,
             version,
@@ -121,6 +125,7 @@ impl PluginWorld for EncoderDescription {
             separator,
             part_rows,
             dictionaries,
+            codes,
             compressible,
             parameters,
             docs,
@@ -171,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_good_description_passes_and_options_are_completed() {
-        let description = EncoderDescription::check(good()).unwrap();
+        let description = EncoderDescription::check((good(), false)).unwrap();
         assert_eq!(
             description.parameters.complete(&[]),
             [OptionValue { name: "delimiter".into(), value: OptionScalar::Text(",".into()) }]
@@ -190,7 +195,7 @@ mod tests {
         for (media_type, expected) in
             [("image/svg+xml", true), ("Image/PNG; q=1", true), ("text/csv", false)]
         {
-            let description = EncoderDescription::check(with(media_type)).unwrap();
+            let description = EncoderDescription::check((with(media_type), false)).unwrap();
             assert_eq!(description.is_picture(), expected, "{media_type}");
         }
     }
@@ -221,7 +226,7 @@ mod tests {
         for (field, spoil) in cases {
             let mut raw = good();
             spoil(&mut raw);
-            let message = EncoderDescription::check(raw).unwrap_err();
+            let message = EncoderDescription::check((raw, false)).unwrap_err();
             assert!(message.contains(field) && message.len() < 400, "{field}: {message}");
             assert!(!message.contains(['\r', '\n', '\u{1b}']), "{message:?}");
         }

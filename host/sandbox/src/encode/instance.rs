@@ -9,6 +9,7 @@ use wasmtime::component::ResourceAny;
 use yearbook_domain::json_size::CELL_BYTES;
 use yearbook_shares::SlotPermit;
 
+use super::codelists;
 use crate::encode::{EncodedPart, Notes, PluginEncoder};
 use crate::guest::bindings::EncoderPlugin;
 use crate::guest::bindings::exports::yearbook::plugin::encoder::GuestEncoding;
@@ -70,8 +71,15 @@ impl EncoderInstance {
         let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
         let mut store = HostState::new_store(&encoder.host, work, input);
         let columns = schema.fields().len();
+        let codes = codelists::codes(schema);
+        store.data_mut().add_input(codelists::bytes(&codes));
         let opened = HostState::call(&mut store, |store| {
-            let guest = encoder.linked.instantiate(&mut *store)?;
+            let (guest, told) = encoder.linked.instantiate(store)?;
+            if let Some(told) = told {
+                let codes = codelists::wire(&codes);
+                let codes: Vec<_> = codes.iter().map(Option::as_deref).collect();
+                told.yearbook_plugin_codelists().call_receive(&mut *store, &codes)?;
+            }
             let calls = guest.yearbook_plugin_encoder().encoding();
             let opened =
                 flattened.borrow(|schema| calls.call_open(&mut *store, schema, &options))?;

@@ -51,6 +51,20 @@ pub(crate) mod transform {
     });
 }
 
+/// Host bindings of the codelists world, which an encoder exports beside its own.
+pub(crate) mod codelists {
+    wasmtime::component::bindgen!({
+        path: "../../wit/1.2.0",
+        world: "codelists-plugin",
+        ownership: Borrowing { duplicate_if_necessary: true },
+        imports: { default: trappable },
+        with: {
+            "yearbook:plugin/log@1.2.0": crate::guest::bindings::yearbook::plugin::log,
+            "yearbook:plugin/statistics@1.2.0": crate::guest::bindings::transform::yearbook::plugin::statistics,
+        },
+    });
+}
+
 /// Host bindings of the adapter world. Facts are made piece by piece and kept for the next call, so
 /// they are owned.
 #[expect(missing_docs, reason = "the folder of the interface documents them")]

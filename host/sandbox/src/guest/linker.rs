@@ -33,6 +33,9 @@ const EXPORTS: [(&str, PluginKind); 4] = [
 /// Export of an encoder.
 pub(crate) const ENCODER: &str = "yearbook:plugin/encoder@1.1.0";
 
+/// Export of an encoder that is told distinct values.
+pub(crate) const CODELISTS: &str = "yearbook:plugin/codelists@1.2.0";
+
 /// Refused imports that are named: a component may have thousands.
 const IMPORTS_NAMED: usize = 20;
 

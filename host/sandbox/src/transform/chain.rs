@@ -6,7 +6,7 @@ use arrow::datatypes::SchemaRef;
 use yearbook_domain::{CalendarSpan, Date};
 use yearbook_shares::CallerShare;
 
-use super::codes::{CODES, CodeTable};
+use super::codes::CodeTable;
 use super::instance::TransformInstance;
 use super::link::{LinkColumns, LinkPlan, project_schema};
 use super::needs::{Form, Needs, Priming};
@@ -14,7 +14,8 @@ use super::output::{Relation, Source};
 use super::run::ChainRun;
 use super::{RowWindow, TransformFailure, TransformInput, TransformStep};
 use crate::admission::InstancePlaces;
-use crate::encode::Batches;
+use crate::encode::{Batches, CODES, is_measured};
+use crate::error::BoxError;
 use crate::guest_error::GuestError;
 
 /// A chain whose output is known, and of which no row has been read.
@@ -25,6 +26,8 @@ pub struct TransformChain {
     /// Columns of the input that are read.
     read: Vec<usize>,
     schema: SchemaRef,
+    /// Column of the table whose values those of each column are, by its name.
+    origins: Vec<Option<String>>,
     order: Vec<String>,
 }
 
@@ -63,7 +66,7 @@ impl TransformChain {
             let planned = planner.add(step).await;
             planned.map_err(|error| TransformFailure { transform, error })?;
         }
-        let Planner { input, schema: output, plans, .. } = planner;
+        let Planner { input, schema: output, plans, origins, .. } = planner;
         let mut of_table = true;
         let links = plans.into_iter().map(|plan| {
             let columns = LinkColumns::new(&plan, (0..plan.output.sources.len()).collect());
@@ -75,7 +78,7 @@ impl TransformChain {
         let links: Vec<Link> = links.collect();
         let order = order(&links);
         let read = (0..schema.fields().len()).collect();
-        let mut chain = Self { links, input, read, schema: output, order };
+        let mut chain = Self { links, input, read, schema: output, origins, order };
         let all: Vec<usize> = (0..chain.schema.fields().len()).collect();
         chain.restrict(&all);
         Ok(chain)
@@ -120,7 +123,25 @@ impl TransformChain {
             link.columns = Arc::new(LinkColumns::new(&link.plan, wanted));
             wanted = link.columns.read.clone();
         }
+        let kept = |column: &usize| self.origins[*column].clone();
+        self.origins = columns.iter().map(kept).collect();
         (self.read, self.schema) = (wanted, schema);
+    }
+
+    /// Distinct values of the columns of the rows that come out, ascending, where the table has
+    /// them stored; `None` for columns that are measured.
+    ///
+    /// # Errors
+    /// The input's own.
+    pub async fn codes(&self) -> Result<Vec<Option<Vec<String>>>, BoxError> {
+        let mut codes = Vec::with_capacity(self.origins.len());
+        for (field, origin) in self.schema.fields().iter().zip(&self.origins) {
+            codes.push(match origin {
+                Some(origin) if !is_measured(field) => self.input.codes(origin).await?,
+                _ => None,
+            });
+        }
+        Ok(codes)
     }
 
     /// Places among the sandbox's instances that a run needs.

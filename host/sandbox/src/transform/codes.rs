@@ -6,8 +6,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, Int32Array};
 use arrow::datatypes::{DataType, Int32Type, Int64Type};
 
-/// Codes of a column at most.
-pub(super) const CODES: usize = 10_000;
+use crate::encode::CODES;
 
 /// The distinct values of a column, ascending.
 pub(super) struct CodeTable {

@@ -4,12 +4,14 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, StringArray};
+use arrow::datatypes::Schema;
 use parquet::errors::ParquetError;
-use yearbook_domain::ReadPlan;
 use yearbook_domain::read_plan::{ColumnTest, ColumnValue};
 use yearbook_domain::values::ValuesPage;
+use yearbook_domain::{ColumnRole, Date, ReadPlan};
 
 use crate::filter::passing_values;
+use crate::schema::with_key;
 use crate::{Reader, StorageFailure};
 
 impl Reader {
@@ -39,6 +41,43 @@ impl Reader {
             what: format!("stored values of snapshot {}", plan.snapshot.id),
             why: error.to_string(),
         })
+    }
+}
+
+impl Reader {
+    /// Returns the schema of the rows of `plan` with their key, and the distinct values of its
+    /// columns, ascending, less those that its conditions and dates exclude; `None` for one that is
+    /// measured, and where they are not stored.
+    ///
+    /// # Errors
+    /// The store's refusal.
+    pub async fn coded_schema(
+        &self,
+        plan: &ReadPlan,
+    ) -> Result<(Schema, Vec<Option<Vec<String>>>), StorageFailure> {
+        let snapshot = &plan.snapshot;
+        let mut codes = Vec::with_capacity(plan.columns.len());
+        for position in &plan.columns {
+            let column = snapshot.columns.get(*position);
+            let measured = column.is_none_or(|column| {
+                matches!(column.role, ColumnRole::Value | ColumnRole::Geometry)
+            });
+            let mut values =
+                if measured { None } else { self.selected_values(plan, *position).await? };
+            if snapshot.date_column.as_deref() == column.map(|column| &*column.name)
+                && let Some(days) = &mut values
+            {
+                // As text they have the order of time.
+                let bound = |day: Option<Date>| day.map(|day| day.to_string());
+                let (start, end) = (bound(plan.start), bound(plan.end));
+                days.retain(|day| {
+                    start.as_ref().is_none_or(|start| day >= start)
+                        && end.as_ref().is_none_or(|end| day <= end)
+                });
+            }
+            codes.push(values);
+        }
+        Ok((with_key(&*Self::schema(plan)?, snapshot), codes))
     }
 }
 

@@ -1,6 +1,6 @@
 //! A test table's columns, and how they cross.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use crate::wire;
@@ -44,6 +44,34 @@ impl Data {
             }))
         });
         Self::Dictionary { keys: keys.collect(), values }
+    }
+
+    /// The distinct values of text, booleans and integers, ascending.
+    pub(super) fn distinct(&self) -> Option<Vec<String>> {
+        let text = |cell: &Vec<u8>| String::from_utf8(cell.clone()).ok();
+        match self {
+            Self::Boolean(values) => {
+                let values: BTreeSet<bool> = values.iter().copied().flatten().collect();
+                Some(values.into_iter().map(|value| value.to_string()).collect())
+            }
+            Self::Fixed { format, cells, .. } if format == "l" => {
+                let integer =
+                    |cell: &Vec<u8>| Some(i64::from_le_bytes(cell.as_slice().try_into().ok()?));
+                let values: BTreeSet<i64> = cells.iter().flatten().filter_map(integer).collect();
+                Some(values.into_iter().map(|value| value.to_string()).collect())
+            }
+            Self::Variable { format: "u", cells } => {
+                let values: BTreeSet<&Vec<u8>> = cells.iter().flatten().collect();
+                values.into_iter().map(text).collect()
+            }
+            Self::Dictionary { keys, values } => {
+                let used = keys.iter().flatten().filter_map(|key| usize::try_from(*key).ok());
+                let values: BTreeSet<&Vec<u8>> =
+                    used.filter_map(|key| values[key].as_ref()).collect();
+                values.into_iter().map(text).collect()
+            }
+            _ => None,
+        }
     }
 
     /// Appends the fields of the column in pre-order.

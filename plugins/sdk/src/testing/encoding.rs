@@ -209,7 +209,7 @@ pub(super) struct Instance<E> {
 impl<E: Encoder> Instance<E> {
     pub(super) fn open(table: &Table, chosen: &Options) -> Result<Self, Error> {
         let dictionaries = E::describe().dictionaries;
-        let schema = Schema::from_wire(table.wire_schema(dictionaries))?;
+        let schema = table.schema(dictionaries)?;
         let encoder = E::open(schema.clone(), chosen)?;
         let views = encoder.views();
         let columns = schema.fields.len();

@@ -241,7 +241,12 @@ fn table(batch: &RecordBatch) -> Result<Table, String> {
     for (field, column) in schema.fields().iter().zip(batch.columns()) {
         table = table.with(field.name(), data(column)?);
         for (key, value) in field.metadata() {
-            table = table.about(field.name(), key, value);
+            table = if key == "yearbook.codes" {
+                let codes: Vec<String> = json(value).map_err(|error| error.to_string())?;
+                table.known(field.name(), &codes)
+            } else {
+                table.about(field.name(), key, value)
+            };
         }
     }
     let own = schema.metadata().iter().filter(|(key, _)| !key.starts_with("yearbook.dump"));

@@ -1,10 +1,15 @@
 //! Tables from Rust values.
 
+mod codes;
+
 use std::ops::Range;
 
 use super::data::Data;
 use crate::view::Crossing;
 use crate::{View, wire};
+
+/// Places of a furnished table.
+const PLACES: [&str; 8] = ["centre", "east", "middle", "north", "outside", "south", "top", "west"];
 
 /// A table to encode. Columns are added one by one and must all have the same number of rows.
 ///
@@ -21,6 +26,8 @@ pub struct Table {
     metadata: Vec<(String, String)>,
     /// Column, key and value.
     about: Vec<(String, String, String)>,
+    /// Column and its values, where more are known than the rows have.
+    known: Vec<(String, Vec<String>)>,
     rows: usize,
     batch_rows: Option<usize>,
 }
@@ -255,13 +262,16 @@ impl Table {
     #[must_use]
     pub fn furnished(self) -> Self {
         let rows = 0..self.rows;
+        let day_of = |number: usize| {
+            let (year, month) = (number / 336 % 100, number / 28 % 12 + 1);
+            Some(format!("20{year:02}-{month:02}-{:02}", number % 28 + 1))
+        };
         let point = |row: usize| {
             (!row.is_multiple_of(5)).then(|| format!("MULTIPOINT ({}.5 -36.25)", row % 180))
         };
-        let day = |row: usize| {
-            Some(format!("20{:02}-{:02}-{:02}", row / 336 % 100, row / 28 % 12 + 1, row % 28 + 1))
-        };
-        let place = |row: usize| Some(["north", "south"][row % 2]);
+        // Day and place are a key, and neither has more values than may be told of a column.
+        let day = |row: usize| day_of(row / PLACES.len());
+        let place = |row: usize| Some(PLACES[row % PLACES.len()]);
         let table = self
             .text("a_geometry", &rows.clone().map(point).collect::<Vec<_>>())
             .text("a_day", &rows.clone().map(day).collect::<Vec<_>>())
@@ -270,7 +280,8 @@ impl Table {
                 "a_value",
                 &rows.map(|row| (!row.is_multiple_of(3)).then_some(0.25)).collect::<Vec<_>>(),
             )
-            .about("a_day", "yearbook.type", "date");
+            .about("a_day", "yearbook.type", "date")
+            .metadata("yearbook.primary_key", r#"["a_day","a_place"]"#);
         let roles = [
             ("a_geometry", "geometry"),
             ("a_day", "date"),

@@ -1,6 +1,6 @@
 //! Rows that a transform takes, and the codes of columns.
 
-use crate::{Batch, Column};
+use crate::{Batch, Code, Column};
 
 /// Rows of the input, at least one.
 ///
@@ -88,22 +88,6 @@ impl InputRows {
     pub fn column(&self, need: usize) -> Column<'_> {
         self.batch.column(need)
     }
-}
-
-/// A value that a column has.
-///
-/// ```
-/// use yearbook_sdk::transform::Code;
-///
-/// let code = Code { value: "AKL".to_owned(), label: Some("Auckland".to_owned()) };
-/// assert_eq!(code.label.as_deref(), Some("Auckland"));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Code {
-    /// The value as text.
-    pub value: String,
-    /// Text that stands for it, where the publisher gave one.
-    pub label: Option<String>,
 }
 
 /// Values of the columns that a transform asked for as [`super::Form::Coded`].

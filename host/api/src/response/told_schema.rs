@@ -1,0 +1,55 @@
+//! Schema of the rows of a response as its encoder is given it: an encoder that exports its
+//! codelists is told the rows' key and the distinct values of columns too (contract-19-codelists).
+
+use arrow::datatypes::SchemaRef;
+use yearbook_domain::metadata_key::PRIMARY_KEY;
+use yearbook_sandbox::{BoxError, PluginEncoder, with_codes};
+use yearbook_scan::Reader;
+use yearbook_storage::StorageFailure;
+
+use super::plan::{RowSource, TransformedRows};
+
+impl RowSource {
+    /// Schema of the batches for `encoder`. What is told of stored values is read by `reader`.
+    ///
+    /// # Errors
+    /// [`StorageFailure`] of the stored values; see [`RowSource::schema`].
+    pub(crate) async fn schema_for(
+        &self,
+        encoder: &PluginEncoder,
+        reader: &Reader,
+    ) -> Result<SchemaRef, StorageFailure> {
+        match self {
+            Self::Snapshot(plan) if encoder.description().codes => {
+                let (schema, codes) = reader.coded_schema(plan).await?;
+                Ok(with_codes(&schema, codes))
+            }
+            Self::Transformed(rows) if encoder.description().codes => {
+                coded_transformed(rows).await.map_err(storage_failure)
+            }
+            _ => self.schema(),
+        }
+    }
+}
+
+async fn coded_transformed(rows: &TransformedRows) -> Result<SchemaRef, BoxError> {
+    // The shape chooses among the chain's columns.
+    let codes = rows.chain.codes().await?;
+    let mut schema = rows.schema.as_ref().clone();
+    let key = rows.chain.schema().metadata().get(PRIMARY_KEY).cloned();
+    let mut metadata = schema.metadata().clone();
+    metadata.extend(key.map(|key| (PRIMARY_KEY.to_owned(), key)));
+    schema = schema.with_metadata(metadata);
+    let codes = rows.shape.columns.iter().map(|column| codes.get(*column).cloned().flatten());
+    Ok(with_codes(&schema, codes.collect()))
+}
+
+fn storage_failure(cause: BoxError) -> StorageFailure {
+    match cause.downcast::<StorageFailure>() {
+        Ok(failure) => *failure,
+        Err(cause) => StorageFailure::Mismatch {
+            what: "values of a column".to_owned(),
+            why: cause.to_string(),
+        },
+    }
+}

@@ -1,0 +1,108 @@
+//! Distinct values of columns that an encoder is told before the first row. They travel as metadata
+//! of the schema, so that everything that holds a schema has them too: keys of outcomes, canaries,
+//! dumps. At the crossing they leave it again.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use yearbook_domain::metadata_key::{self, ROLE};
+
+use crate::guest::bindings::transform::yearbook::plugin::statistics::Code;
+
+/// Values of a column at most.
+pub(crate) const CODES: usize = 10_000;
+
+/// Values of all columns together at most.
+const VALUES: usize = 100_000;
+
+/// Returns `schema` with the distinct values of its columns, as an encoder that exports its
+/// codelists is told them (contract-19-codelists): those of the first columns that fit.
+#[must_use]
+pub fn with_codes(schema: &Schema, codes: Vec<Option<Vec<String>>>) -> SchemaRef {
+    let mut left = VALUES;
+    let fields = schema.fields().iter().zip(codes).map(|(field, codes)| {
+        let fits = |codes: &Vec<String>| codes.len() <= left.min(CODES) && !is_measured(field);
+        let Some(codes) = codes.filter(fits) else { return Arc::clone(field) };
+        left -= codes.len();
+        let mut metadata = field.metadata().clone();
+        metadata.insert(metadata_key::CODES.to_owned(), serde_json::json!(codes).to_string());
+        Arc::new(Field::clone(field).with_metadata(metadata))
+    });
+    let fields: Vec<_> = fields.collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
+/// Returns whether the values of a column are measurements or places, of which nobody asks for a
+/// list.
+#[must_use]
+pub fn is_measured(field: &Field) -> bool {
+    let role = field.metadata().get(ROLE).map(|role| role.as_str());
+    matches!(role, Some("value" | "geometry"))
+}
+
+/// The values of each column of `schema`, where they are told.
+pub(crate) fn codes(schema: &Schema) -> Vec<Option<Vec<String>>> {
+    let told =
+        |field: &Arc<Field>| serde_json::from_str(field.metadata().get(metadata_key::CODES)?).ok();
+    schema.fields().iter().map(told).collect()
+}
+
+/// Values as they cross.
+pub(crate) fn wire(codes: &[Option<Vec<String>>]) -> Vec<Option<Vec<Code<'_>>>> {
+    let code = |value| Code { value, label: None };
+    codes
+        .iter()
+        .map(|codes| Some(codes.as_ref()?.iter().map(|v| code(v.as_str())).collect()))
+        .collect()
+}
+
+/// Bytes of all values.
+pub(crate) fn bytes(codes: &[Option<Vec<String>>]) -> usize {
+    codes.iter().flatten().flatten().map(String::len).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::collections::HashMap;
+
+    use arrow::datatypes::DataType;
+
+    use super::*;
+    use crate::guest::WireSchema;
+
+    #[test]
+    fn values_are_told_of_few_columns_and_never_cross_as_metadata() {
+        let column = |name: &str, role: &str| {
+            let metadata = HashMap::from([(ROLE.to_owned(), role.to_owned())]);
+            let field = Field::new(name, DataType::Utf8, true).with_metadata(metadata);
+            Arc::new(field)
+        };
+        let count = |count: usize| Some((0..count).map(|n| n.to_string()).collect::<Vec<_>>());
+        let mut columns = vec![
+            (column("region", "dimension"), count(2)),
+            (column("code", "attribute"), None),
+            (column("value", "value"), count(2)),
+            (column("outline", "geometry"), count(2)),
+            (column("note", "attribute"), count(CODES + 1)),
+        ];
+        // The last one does not fit any more.
+        let many = (0..10).map(|n| (column(&format!("key_{n}"), "key"), count(CODES)));
+        columns.extend(many);
+        let (fields, values): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+        let schema = with_codes(&Schema::new(fields), values);
+        let told: Vec<_> =
+            codes(&schema).iter().map(|codes| codes.as_ref().map(Vec::len)).collect();
+        assert_eq!(told[..5], [Some(2), None, None, None, None]);
+        assert_eq!(told[5..14], [Some(CODES); 9]);
+        assert_eq!(told[14], None);
+        assert_eq!(codes(&schema)[0].as_deref(), Some(&["0".to_owned(), "1".to_owned()][..]));
+        let flattened = WireSchema::new(&schema, true).unwrap();
+        let keys = flattened.borrow(|schema| {
+            let pairs = schema.fields.iter().flat_map(|field| field.metadata);
+            pairs.map(|pair| pair.key.to_owned()).collect::<Vec<_>>()
+        });
+        assert!(!keys.is_empty() && keys.iter().all(|key| key == ROLE), "{keys:?}");
+    }
+}
