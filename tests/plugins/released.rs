@@ -153,7 +153,8 @@ fn long_batches() -> Vec<RecordBatch> {
 fn keyed_batches() -> (Vec<RecordBatch>, Vec<Option<Vec<String>>>) {
     let regions = ["north", "south"];
     let month = |row: usize| format!("20{:02}-{:02}-01", row / 24, row / 2 % 12 + 1);
-    let value = |row: usize| (row % 7 != 0).then(|| f64::from(row as u32) / 7.0);
+    let value =
+        |row: usize| (!row.is_multiple_of(7)).then(|| f64::from(u32::try_from(row).unwrap()) / 7.0);
     let column = |name: &str, data_type, facts: &[(&str, &str)]| {
         let facts = facts.iter().map(|(key, fact)| (format!("yearbook.{key}"), (*fact).to_owned()));
         Field::new(name, data_type, true).with_metadata(facts.collect::<HashMap<_, _>>())
