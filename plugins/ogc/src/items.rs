@@ -150,7 +150,12 @@ pub(crate) fn frame(request: &Request, facts: &[Fact], known: &Known) -> Framing
         }
         members["attribution"] = known.credit.attribution.as_str().into();
         members["snapshot_id"] = known.snapshot.as_str().into();
-        Wrapping::object(&members, "features").count("numberReturned")
+        let page = Wrapping::object(&members, "features");
+        // All that match are on a page that nothing stands before or behind.
+        let is_whole = next.is_none() && !known.truncated && request.parameter("cursor").is_none();
+        let page =
+            if known.total.is_none() && is_whole { page.count("numberMatched") } else { page };
+        page.count("numberReturned")
     } else {
         Wrapping::bytes("", "")
     };
