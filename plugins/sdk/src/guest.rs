@@ -8,9 +8,7 @@ use crate::batch::Decoder;
 use crate::capacity::BufferEstimate;
 use crate::log::{self, Level};
 use crate::view::{Crossing, HeldText};
-use crate::{
-    Encoder, Error, Kind, Note, Options, Output, Parameter, Traits, Value, View, wire,
-};
+use crate::{Encoder, Error, Kind, Note, Options, Output, Parameter, Traits, Value, View, wire};
 use encoder_world::exports::yearbook::plugin::encoder as wit;
 use encoder_world::yearbook::plugin::{log as wit_log, types};
 

@@ -8,11 +8,11 @@ mod output;
 mod refusal;
 mod rows;
 
+pub use crate::schema::Code;
 pub use made_rows::MadeRows;
 pub use needs::{Form, Need, Needs, Priming};
 pub use output::{MadeType, OutputColumn, Relation, Source, TransformOutput};
 pub use refusal::TransformError;
-pub use crate::schema::Code;
 pub use rows::{Codes, InputRows};
 
 use crate::{Options, Parameter, Schema};

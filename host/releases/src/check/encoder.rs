@@ -80,7 +80,9 @@ fn check_options(encoder: &PluginEncoder, tally: &mut ReportBuilder) {
         .numbers("value", &[Some(1.5), None])
         .integers("n", &[Some(1), Some(2)]);
     let plain = if needs_more_columns(encoder, &plain) { plain.furnished() } else { plain };
-    let Some((schema, batches)) = to_record_batches(encoder, &plain, "options", tally) else { return };
+    let Some((schema, batches)) = to_record_batches(encoder, &plain, "options", tally) else {
+        return;
+    };
     let description = encoder.description();
     for (text, option) in allowed_values(&description.parameters) {
         let place = format!("option {}.{}={text}", description.format, option.name);
@@ -118,7 +120,9 @@ fn check_large_batches(encoder: &PluginEncoder, tally: &mut ReportBuilder) {
         .booleans("final", &booleans)
         .batches_of(count);
     let table = if needs_more_columns(encoder, &table) { table.furnished() } else { table };
-    let Some((schema, batches)) = to_record_batches(encoder, &table, "large batches", tally) else { return };
+    let Some((schema, batches)) = to_record_batches(encoder, &table, "large batches", tally) else {
+        return;
+    };
     match encoder.trial(&schema, &[], &batches, false) {
         Ok(trial) => {
             tally.record_usage(trial.usage);
