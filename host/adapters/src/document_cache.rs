@@ -1,7 +1,7 @@
-//! Documents of free facts in memory (contract-17-kept): by adapter, request and the answers to its
-//! questions. At another revision the questions are asked again, and equal answers keep the
-//! document without a call of its adapter. Where room is wanted, whoever has most of it gives some:
-//! no client can push out what others have asked for.
+//! Answers from free facts in memory (contract-17-kept), documents and selections of rows: by
+//! adapter, request and the answers to its questions. At another revision the questions are asked
+//! again, and equal answers keep the answer without a call of its adapter. Where room is wanted,
+//! whoever has most of it gives some: no client can push out what others have asked for.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use sha2::{Digest as _, Sha256};
 use yearbook_catalog::CatalogCache;
 use yearbook_counters::{Counter, Metric as _};
-use yearbook_http::Error;
 use yearbook_http::metrics::RoomCache;
-use yearbook_sandbox::catalogue::Question;
+use yearbook_http::{EntityTag, Error};
+use yearbook_sandbox::adapter::{Rows, Wrapping};
+use yearbook_sandbox::catalogue::{Fact, Question};
 use yearbook_sandbox::{PluginAdapter, PluginRegistry, PluginSet, adapter};
 
 use crate::document::PreparedDocument;
@@ -21,7 +22,7 @@ const ENTRY_BYTES: usize = 1_024;
 /// The part of the memory that one document may take.
 const LARGEST: usize = 8;
 
-/// Everything that decides which document answers a request, as a hash.
+/// Everything that decides what answers a request, as a hash.
 pub(crate) type DocumentKey = [u8; 32];
 
 /// State of the service that answers to questions are true for.
@@ -31,17 +32,46 @@ pub(crate) struct Revision {
     plugins: Weak<PluginSet>,
 }
 
-/// A document, and what it is true for.
-pub(crate) struct KeptDocument {
-    /// The document.
-    pub(crate) document: PreparedDocument,
+/// An answer, and what it is true for.
+pub(crate) struct KeptAnswer {
+    /// The answer.
+    pub(crate) answer: Kept,
     /// All that its adapter asked.
     pub(crate) questions: Vec<Question>,
     /// Digest of the answers.
     pub(crate) facts: [u8; 32],
 }
 
-/// The documents.
+/// Answer of an adapter that can be given again.
+pub(crate) enum Kept {
+    /// A document.
+    Document(PreparedDocument),
+    /// Rows that the host sends.
+    Rows(Box<KeptRows>),
+}
+
+/// A selection of rows, and the bytes around the last rows that were sent for it.
+pub(crate) struct KeptRows {
+    /// The selection.
+    pub(crate) rows: Rows,
+    /// All that the adapter was told.
+    pub(crate) facts: Arc<Vec<Fact>>,
+    /// Bytes of `facts`, as they are weighed.
+    pub(crate) fact_bytes: usize,
+    /// Bytes around the rows.
+    pub(crate) frame: KeptFrame,
+}
+
+/// Bytes around the rows of one response. Its tag decides them.
+#[derive(Clone)]
+pub(crate) struct KeptFrame {
+    /// Tag of the response.
+    pub(crate) tag: EntityTag,
+    /// The bytes.
+    pub(crate) wrapping: Wrapping,
+}
+
+/// The answers.
 pub(crate) struct AdapterDocumentCache {
     entries: Mutex<Entries>,
     bytes: usize,
@@ -57,7 +87,7 @@ struct Entries {
 }
 
 struct Entry {
-    kept: Arc<KeptDocument>,
+    kept: Arc<KeptAnswer>,
     revision: Revision,
     owner: Arc<str>,
     bytes: usize,
@@ -107,12 +137,12 @@ impl AdapterDocumentCache {
         Self { entries: Mutex::default(), bytes, hits, misses }
     }
 
-    /// The document called `key`, and whether it is known to be true for `revision`.
+    /// The answer called `key`, and whether it is known to be true for `revision`.
     pub(crate) fn get(
         &self,
         key: &DocumentKey,
         revision: &Revision,
-    ) -> Option<(Arc<KeptDocument>, bool)> {
+    ) -> Option<(Arc<KeptAnswer>, bool)> {
         let mut entries = self.lock();
         entries.all.get_mut(key).map(|entry| {
             entry.was_used = true;
@@ -126,8 +156,8 @@ impl AdapterDocumentCache {
         counter.increment();
     }
 
-    /// Notes that the document called `key` is true for `revision` too.
-    pub(crate) fn renew(&self, key: &DocumentKey, kept: &Arc<KeptDocument>, revision: Revision) {
+    /// Notes that the answer called `key` is true for `revision` too.
+    pub(crate) fn renew(&self, key: &DocumentKey, kept: &Arc<KeptAnswer>, revision: Revision) {
         if let Some(entry) = self.lock().all.get_mut(key)
             && Arc::ptr_eq(&entry.kept, kept)
         {
@@ -135,12 +165,12 @@ impl AdapterDocumentCache {
         }
     }
 
-    /// Keeps a document that a request of `owner` had made.
+    /// Keeps an answer that a request of `owner` had made.
     pub(crate) fn insert(
         &self,
         key: DocumentKey,
         owner: &str,
-        kept: Arc<KeptDocument>,
+        kept: Arc<KeptAnswer>,
         revision: Revision,
     ) {
         let bytes = kept.bytes();
@@ -204,10 +234,18 @@ impl Entries {
     }
 }
 
-impl KeptDocument {
+impl KeptAnswer {
     fn bytes(&self) -> usize {
-        let questions = serde_json::to_vec(&self.questions).map_or(0, |text| text.len());
-        ENTRY_BYTES + self.document.bytes() + questions
+        let text = |questions| serde_json::to_vec(questions).map_or(0, |text: Vec<u8>| text.len());
+        let answer = match &self.answer {
+            Kept::Document(document) => document.bytes(),
+            Kept::Rows(kept) => {
+                let rows = serde_json::to_vec(&kept.rows).map_or(0, |text| text.len());
+                let frame = serde_json::to_vec(&kept.frame.wrapping).map_or(0, |text| text.len());
+                rows + kept.fact_bytes + frame
+            }
+        };
+        ENTRY_BYTES + answer + text(&self.questions)
     }
 }
 

@@ -13,10 +13,11 @@ use yearbook_domain::Refusal;
 use yearbook_http::authentication::{self, Authenticated, RequestSource};
 use yearbook_http::client_address::address_block_of;
 use yearbook_http::{Core, Error};
+use yearbook_sandbox::adapter::Rows;
 use yearbook_sandbox::{AdapterCalls, PluginAdapter};
 
 use crate::document::PreparedDocument;
-use crate::document_cache::{self, KeptDocument, Revision};
+use crate::document_cache::{self, DocumentKey, Kept, KeptAnswer, KeptFrame, Revision};
 use crate::refusal::{AdapterRefusal, RefusalWriter};
 use crate::request::{self, Exchange, SentRequest};
 use crate::rounds::{self, Answer, Told};
@@ -144,15 +145,27 @@ async fn run(
     if is_kept {
         let kept = rounds::recall(app, &mut exchange, &key, &revision).await;
         app.documents.count(kept.is_some());
-        if let Some(kept) = kept {
-            return exchange.respond(app, &plugin, &kept.document).await;
+        match kept.as_ref().map(|kept| (&kept.answer, kept)) {
+            None => {}
+            Some((Kept::Document(document), _)) => {
+                return exchange.respond(app, &plugin, document).await;
+            }
+            Some((Kept::Rows(rows), kept)) => {
+                let told = Told::recalled(kept, rows);
+                let frame = Some(rows.frame.clone());
+                let place = Some(Place { key, owner, revision });
+                return send_rows(app, exchange, calls, told, (rows.rows.clone(), frame), place)
+                    .await;
+            }
         }
     }
     let mut told = Told::default();
     let written = match rounds::run(app, &mut exchange, calls, &mut told).await {
         Ok(Answer::Document(written)) => PreparedDocument::new(&plugin, written),
         Ok(Answer::Rows(rows)) => {
-            return rows::send(app, exchange, calls, &told, *rows).await;
+            let is_kept = is_kept && !exchange.has_read();
+            let place = is_kept.then_some(Place { key, owner, revision });
+            return send_rows(app, exchange, calls, told, (*rows, None), place).await;
         }
         Err(error) => Err(error),
     };
@@ -165,7 +178,37 @@ async fn run(
         return exchange.settle(sent).await;
     }
     let facts = told.digest();
-    let kept = Arc::new(KeptDocument { document, questions: told.questions, facts });
-    app.documents.insert(key, owner, Arc::clone(&kept), revision);
-    exchange.respond(app, &plugin, &kept.document).await
+    let sent = exchange.respond(app, &plugin, &document).await;
+    let answer = Kept::Document(document);
+    let kept = Arc::new(KeptAnswer { answer, questions: told.questions, facts });
+    app.documents.insert(key, owner, kept, revision);
+    sent
+}
+
+/// Place of an answer in memory.
+struct Place<'a> {
+    key: DocumentKey,
+    owner: &'a str,
+    revision: Revision,
+}
+
+/// Sends `rows`, and keeps the bytes around them at `place` where they are others than `frame`.
+///
+/// # Errors
+/// Those of `/data`; 500 for an adapter that breaks a rule.
+async fn send_rows(
+    app: &AdaptersState,
+    exchange: Exchange,
+    calls: &mut AdapterCalls,
+    told: Told,
+    (rows, mut frame): (Rows, Option<KeptFrame>),
+    place: Option<Place<'_>>,
+) -> Result<Response, Error> {
+    let before = frame.as_ref().map(|frame| frame.tag.clone());
+    let sent = rows::send(app, exchange, calls, &told, &rows, &mut frame).await;
+    let is_new = |frame: &KeptFrame| before.as_ref() != Some(&frame.tag);
+    if let (Some(Place { key, owner, revision }), Some(frame)) = (place, frame.filter(is_new)) {
+        app.documents.insert(key, owner, Arc::new(told.into_kept(rows, frame)), revision);
+    }
+    sent
 }

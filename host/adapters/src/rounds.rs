@@ -11,7 +11,7 @@ use yearbook_sandbox::adapter_limits::{CALLS, FACT_BYTES, QUESTIONS, READS};
 use yearbook_sandbox::catalogue::{Fact, Known, Problem, Question, Refusal};
 use yearbook_sandbox::{AdapterCalls, AdapterExchange};
 
-use crate::document_cache::{DocumentKey, KeptDocument, Revision};
+use crate::document_cache::{DocumentKey, Kept, KeptAnswer, KeptFrame, KeptRows, Revision};
 use crate::request::Exchange;
 use crate::{AdaptersState, facts, failure};
 
@@ -57,14 +57,14 @@ pub(crate) async fn run(
     }
 }
 
-/// Returns the document in memory called `key`, where it is true for `revision`: because it was
+/// Returns the answer in memory called `key`, where it is true for `revision`: because it was
 /// made for it, or because all that its adapter asked has the same answers now.
 pub(crate) async fn recall(
     app: &AdaptersState,
     exchange: &mut Exchange,
     key: &DocumentKey,
     revision: &Revision,
-) -> Option<Arc<KeptDocument>> {
+) -> Option<Arc<KeptAnswer>> {
     let (kept, is_true) = app.documents.get(key, revision)?;
     if is_true {
         return Some(kept);
@@ -100,9 +100,26 @@ pub(crate) struct Told {
     reads: usize,
     bytes: usize,
     hash: Sha256,
+    /// Digest of the answers, where they come from memory.
+    kept: Option<[u8; 32]>,
 }
 
 impl Told {
+    /// Everything that `kept` was made of, which are `rows`.
+    pub(crate) fn recalled(kept: &KeptAnswer, rows: &KeptRows) -> Self {
+        let (questions, facts) = (kept.questions.clone(), Arc::clone(&rows.facts));
+        let (bytes, kept) = (rows.fact_bytes, Some(kept.facts));
+        Self { questions, facts, bytes, kept, ..Self::default() }
+    }
+
+    /// The answer `rows`, to be kept with the bytes around them.
+    pub(crate) fn into_kept(self, rows: Rows, frame: KeptFrame) -> KeptAnswer {
+        let digest = self.digest();
+        let Self { questions, facts, bytes, .. } = self;
+        let rows = KeptRows { rows, facts, fact_bytes: bytes, frame };
+        KeptAnswer { answer: Kept::Rows(Box::new(rows)), questions, facts: digest }
+    }
+
     /// Answers `questions`, within what a request has.
     ///
     /// # Errors
@@ -165,7 +182,7 @@ impl Told {
 
     /// Digest of the answers.
     pub(crate) fn digest(&self) -> [u8; 32] {
-        self.hash.clone().finalize().into()
+        self.kept.unwrap_or_else(|| self.hash.clone().finalize().into())
     }
 }
 

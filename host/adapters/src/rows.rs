@@ -15,11 +15,13 @@ use yearbook_sandbox::adapter::Framing;
 use yearbook_sandbox::{AdapterCalls, adapter};
 
 use crate::document::{self, PreparedDocument};
+use crate::document_cache::KeptFrame;
 use crate::request::Exchange;
 use crate::rounds::Told;
 use crate::{AdaptersState, failure};
 
-/// Sends the rows that the adapter selects, charged as rows are.
+/// Sends the rows that the adapter selects, charged as rows are. `frame`: bytes around the rows as
+/// they were sent last; those that were sent now.
 ///
 /// # Errors
 /// Those of `/data`; 500 for an adapter that breaks a rule.
@@ -28,10 +30,11 @@ pub(crate) async fn send(
     mut exchange: Exchange,
     calls: &mut AdapterCalls,
     told: &Told,
-    rows: adapter::Rows,
+    rows: &adapter::Rows,
+    frame: &mut Option<KeptFrame>,
 ) -> Result<Response, Error> {
     // On the heap: the rounds are over when rows begin.
-    let sent = Box::pin(render(app, &mut exchange, calls, told, &rows)).await;
+    let sent = Box::pin(render(app, &mut exchange, calls, told, rows, frame)).await;
     exchange.settle(sent).await
 }
 
@@ -41,6 +44,7 @@ async fn render(
     calls: &mut AdapterCalls,
     told: &Told,
     rows: &adapter::Rows,
+    kept: &mut Option<KeptFrame>,
 ) -> Result<Response, Error> {
     let auth = exchange.auth.clone().ok_or(Refusal::KeyMissing)?;
     let plugin = Arc::clone(calls.plugin());
@@ -63,16 +67,27 @@ async fn render(
         (holder, ready)
     };
     told.sample(app, calls, Some(ready.known()));
-    let wrapping = match calls.frame(&told.facts, ready.known().clone()).await {
-        Ok(Framing::Wrap(wrapping)) => wrapping,
-        Ok(Framing::Instead(written)) => {
-            let document = PreparedDocument::new(&plugin, written)?;
-            return exchange.respond(app, &plugin, &document).await;
-        }
-        Err(failure) => {
-            let datasets = vec![rows.selection.dataset.clone()];
-            return Err(failure::record(app, exchange.key_id(), calls, datasets, &failure));
-        }
+    // An answer to HEAD knows less of its rows, and its tag is the same.
+    let is_head = exchange.parts.method == Method::HEAD;
+    let wrapping = match kept {
+        Some(kept) if !is_head && kept.tag == *ready.tag() => kept.wrapping.clone(),
+        _ => match calls.frame(&told.facts, ready.known().clone()).await {
+            Ok(Framing::Wrap(wrapping)) => {
+                if !is_head {
+                    *kept =
+                        Some(KeptFrame { tag: ready.tag().clone(), wrapping: wrapping.clone() });
+                }
+                wrapping
+            }
+            Ok(Framing::Instead(written)) => {
+                let document = PreparedDocument::new(&plugin, written)?;
+                return exchange.respond(app, &plugin, &document).await;
+            }
+            Err(failure) => {
+                let datasets = vec![rows.selection.dataset.clone()];
+                return Err(failure::record(app, exchange.key_id(), calls, datasets, &failure));
+            }
+        },
     };
     let adapter::Wrapping { before, after, links } = wrapping;
     let mut response = ready.send(&app.api, &holder, before, after).await?;

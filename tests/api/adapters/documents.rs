@@ -103,7 +103,7 @@ async fn large_documents_are_compressed_contract_17() {
 }
 
 /// Calls of the adapter since the start.
-async fn calls(app: &TestApp) -> f64 {
+pub(super) async fn calls(app: &TestApp) -> f64 {
     app.metric("yearbook_plugin_calls_total{name=\"scripted\"}").await.unwrap_or_default()
 }
 

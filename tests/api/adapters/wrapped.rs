@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use yearbook_domain::Plan;
 use yearbook_sandbox::adapter::{Framing, Reply as Said, Rows};
 use yearbook_sandbox::catalogue::{Operator, Selection};
-use yearbook_tests::app::Reply;
+use yearbook_tests::app::{Reply, harvest};
 
+use super::documents::calls;
 use super::rows::{bare, condition, framed, object, rows, selection, service, used};
 use super::{address, document, said};
 
@@ -167,6 +168,44 @@ async fn the_plans_row_cap_holds_and_the_adapter_is_told_contract_17() {
         (reply.header("x-service-truncated"), reply.header("x-plan-row-cap")),
         ("true".to_owned(), "50".to_owned())
     );
+}
+
+#[tokio::test]
+async fn what_an_adapter_says_of_rows_is_kept_until_they_are_others_contract_17() {
+    let (app, key) = service().await;
+    let capped = app.key(Plan::Free).await;
+    let asked =
+        Selection { limit: Some(0), start: Some("2020".to_owned()), ..selection("harvest") };
+    let told = json!([said(&Said::Rows(rows(asked, "json")))]);
+    let path = address("/known", &[("replies", told)]);
+    let head = app.head(&path).key(&key).send().await;
+    let first = app.get(&path).key(&key).send().await;
+    assert_eq!((first.status, head.status), (200, 200), "{}", first.text());
+    assert_eq!(head.header("etag"), first.header("etag"));
+    let made = calls(&app).await;
+    for _ in 0..2 {
+        let again = app.get(&path).key(&key).send().await;
+        assert_eq!((&again.body, again.header("etag")), (&first.body, first.header("etag")));
+    }
+    assert_eq!(calls(&app).await, made, "rows, bytes around them and selection are known");
+    assert_eq!(used(&app, &key).await, 3, "each is charged");
+
+    // Fewer rows are other bytes around them, and neither caller gets those of the other.
+    let fewer = app.get(&path).key(&capped).send().await;
+    assert_ne!(fewer.header("etag"), first.header("etag"));
+    let known = |reply: &Reply| {
+        let mut values = serde_json::Deserializer::from_slice(&reply.body).into_iter::<Value>();
+        values.next().unwrap().unwrap()
+    };
+    assert_eq!((&known(&fewer)["rows"], &known(&first)["rows"]), (&json!(50), &json!(120)));
+    assert_eq!(app.get(&path).key(&key).send().await.body, first.body);
+    // Without a key there are no rows, whoever asked before.
+    assert_eq!(app.get(&path).send().await.status, 401);
+
+    app.publish(&harvest().with_appended("2031-01-01,Otago,1.5,true\n")).await;
+    let newer = app.get(&path).key(&key).send().await;
+    assert_eq!(known(&newer)["rows"], 121);
+    assert_ne!(newer.header("etag"), first.header("etag"));
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ fn revision(catalogue: i64) -> Revision {
     Revision { catalogue, plugins: Weak::new() }
 }
 
-fn kept(bytes: usize) -> Arc<KeptDocument> {
+fn kept(bytes: usize) -> Arc<KeptAnswer> {
     let document = adapter::Document {
         status: 200,
         media_type: "text/plain".to_owned(),
@@ -18,7 +18,7 @@ fn kept(bytes: usize) -> Arc<KeptDocument> {
         body: vec![b'x'; bytes],
     };
     let document = PreparedDocument::with_tag_of(&[], document).unwrap();
-    Arc::new(KeptDocument { document, questions: Vec::new(), facts: [0; 32] })
+    Arc::new(KeptAnswer { answer: Kept::Document(document), questions: Vec::new(), facts: [0; 32] })
 }
 
 fn number(index: usize) -> DocumentKey {

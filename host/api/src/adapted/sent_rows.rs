@@ -185,6 +185,12 @@ impl ReadyRows {
         &self.known
     }
 
+    /// Returns the tag of the response, which decides its bytes.
+    #[must_use]
+    pub fn tag(&self) -> &EntityTag {
+        &self.plan.tag
+    }
+
     /// Returns 200 with `before`, the rows and `after`, compressed together on the account of
     /// `holder`; without them in an answer to HEAD.
     ///
