@@ -9,7 +9,10 @@ use crate::view::Crossing;
 use crate::{View, wire};
 
 /// Places of a furnished table.
-const PLACES: [&str; 8] = ["centre", "east", "middle", "north", "outside", "south", "top", "west"];
+const PLACES: [&str; 8] = ["north", "south", "east", "west", "centre", "coast", "hills", "islands"];
+
+/// Days of a furnished table: as many as a column may have values that are told.
+const DAYS: usize = 10_000;
 
 /// A table to encode. Columns are added one by one and must all have the same number of rows.
 ///
@@ -269,9 +272,9 @@ impl Table {
         let point = |row: usize| {
             (!row.is_multiple_of(5)).then(|| format!("MULTIPOINT ({}.5 -36.25)", row % 180))
         };
-        // Day and place are a key, and neither has more values than may be told of a column.
-        let day = |row: usize| day_of(row / PLACES.len());
-        let place = |row: usize| Some(PLACES[row % PLACES.len()]);
+        // Day and place are a key of 80,000 rows: where days begin again, places have moved on.
+        let day = |row: usize| day_of(row % DAYS);
+        let place = |row: usize| Some(PLACES[(row + row / DAYS) % PLACES.len()]);
         let table = self
             .text("a_geometry", &rows.clone().map(point).collect::<Vec<_>>())
             .text("a_day", &rows.clone().map(day).collect::<Vec<_>>())
