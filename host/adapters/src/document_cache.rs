@@ -45,7 +45,7 @@ pub(crate) struct KeptAnswer {
 /// Answer of an adapter that can be given again.
 pub(crate) enum Kept {
     /// A document.
-    Document(PreparedDocument),
+    Document(Box<PreparedDocument>),
     /// Rows that the host sends.
     Rows(Box<KeptRows>),
 }

@@ -179,7 +179,7 @@ async fn run(
     }
     let facts = told.digest();
     let sent = exchange.respond(app, &plugin, &document).await;
-    let answer = Kept::Document(document);
+    let answer = Kept::Document(document.into());
     let kept = Arc::new(KeptAnswer { answer, questions: told.questions, facts });
     app.documents.insert(key, owner, kept, revision);
     sent

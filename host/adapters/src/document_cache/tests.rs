@@ -18,7 +18,11 @@ fn kept(bytes: usize) -> Arc<KeptAnswer> {
         body: vec![b'x'; bytes],
     };
     let document = PreparedDocument::with_tag_of(&[], document).unwrap();
-    Arc::new(KeptAnswer { answer: Kept::Document(document), questions: Vec::new(), facts: [0; 32] })
+    Arc::new(KeptAnswer {
+        answer: Kept::Document(document.into()),
+        questions: Vec::new(),
+        facts: [0; 32],
+    })
 }
 
 fn number(index: usize) -> DocumentKey {
