@@ -236,16 +236,14 @@ impl Entries {
 
 impl KeptAnswer {
     fn bytes(&self) -> usize {
-        let text = |questions| serde_json::to_vec(questions).map_or(0, |text: Vec<u8>| text.len());
-        let answer = match &self.answer {
-            Kept::Document(document) => document.bytes(),
+        let (held, text) = match &self.answer {
+            Kept::Document(document) => (document.bytes(), serde_json::to_vec(&self.questions)),
             Kept::Rows(kept) => {
-                let rows = serde_json::to_vec(&kept.rows).map_or(0, |text| text.len());
-                let frame = serde_json::to_vec(&kept.frame.wrapping).map_or(0, |text| text.len());
-                rows + kept.fact_bytes + frame
+                let spelled = (&self.questions, &kept.rows, &kept.frame.wrapping);
+                (kept.fact_bytes, serde_json::to_vec(&spelled))
             }
         };
-        ENTRY_BYTES + answer + text(&self.questions)
+        ENTRY_BYTES + held + text.map_or(0, |text| text.len())
     }
 }
 

@@ -145,18 +145,17 @@ async fn run(
     if is_kept {
         let kept = rounds::recall(app, &mut exchange, &key, &revision).await;
         app.documents.count(kept.is_some());
-        match kept.as_ref().map(|kept| (&kept.answer, kept)) {
-            None => {}
-            Some((Kept::Document(document), _)) => {
-                return exchange.respond(app, &plugin, document).await;
-            }
-            Some((Kept::Rows(rows), kept)) => {
-                let told = Told::recalled(kept, rows);
-                let frame = Some(rows.frame.clone());
-                let place = Some(Place { key, owner, revision });
-                return send_rows(app, exchange, calls, told, (rows.rows.clone(), frame), place)
-                    .await;
-            }
+        if let Some(kept) = kept {
+            let rows = match &kept.answer {
+                Kept::Document(document) => {
+                    return exchange.respond(app, &plugin, document).await;
+                }
+                Kept::Rows(rows) => rows,
+            };
+            let told = Told::recalled(&kept, rows);
+            let place = Some(Place { key, owner, revision });
+            let frame = Some(&rows.frame);
+            return send_rows(app, exchange, calls, told, &rows.rows, frame, place).await;
         }
     }
     let mut told = Told::default();
@@ -165,7 +164,7 @@ async fn run(
         Ok(Answer::Rows(rows)) => {
             let is_kept = is_kept && !exchange.has_read();
             let place = is_kept.then_some(Place { key, owner, revision });
-            return send_rows(app, exchange, calls, told, (*rows, None), place).await;
+            return send_rows(app, exchange, calls, told, &rows, None, place).await;
         }
         Err(error) => Err(error),
     };
@@ -192,7 +191,7 @@ struct Place<'a> {
     revision: Revision,
 }
 
-/// Sends `rows`, and keeps the bytes around them at `place` where they are others than `frame`.
+/// Sends `rows`, and keeps the bytes around them at `place` where they are others than `known`.
 ///
 /// # Errors
 /// Those of `/data`; 500 for an adapter that breaks a rule.
@@ -201,14 +200,14 @@ async fn send_rows(
     exchange: Exchange,
     calls: &mut AdapterCalls,
     told: Told,
-    (rows, mut frame): (Rows, Option<KeptFrame>),
+    rows: &Rows,
+    known: Option<&KeptFrame>,
     place: Option<Place<'_>>,
 ) -> Result<Response, Error> {
-    let before = frame.as_ref().map(|frame| frame.tag.clone());
-    let sent = rows::send(app, exchange, calls, &told, &rows, &mut frame).await;
-    let is_new = |frame: &KeptFrame| before.as_ref() != Some(&frame.tag);
-    if let (Some(Place { key, owner, revision }), Some(frame)) = (place, frame.filter(is_new)) {
-        app.documents.insert(key, owner, Arc::new(told.into_kept(rows, frame)), revision);
+    let mut made = None;
+    let sent = rows::send(app, exchange, calls, &told, rows, known, &mut made).await;
+    if let (Some(Place { key, owner, revision }), Some(frame)) = (place, made) {
+        app.documents.insert(key, owner, Arc::new(told.into_kept(rows.clone(), frame)), revision);
     }
     sent
 }

@@ -20,8 +20,8 @@ use crate::request::Exchange;
 use crate::rounds::Told;
 use crate::{AdaptersState, failure};
 
-/// Sends the rows that the adapter selects, charged as rows are. `frame`: bytes around the rows as
-/// they were sent last; those that were sent now.
+/// Sends the rows that the adapter selects, charged as rows are. `known`: bytes around the rows as
+/// they were sent last; `made`: those of this response, where the adapter was asked for them.
 ///
 /// # Errors
 /// Those of `/data`; 500 for an adapter that breaks a rule.
@@ -31,10 +31,11 @@ pub(crate) async fn send(
     calls: &mut AdapterCalls,
     told: &Told,
     rows: &adapter::Rows,
-    frame: &mut Option<KeptFrame>,
+    known: Option<&KeptFrame>,
+    made: &mut Option<KeptFrame>,
 ) -> Result<Response, Error> {
     // On the heap: the rounds are over when rows begin.
-    let sent = Box::pin(render(app, &mut exchange, calls, told, rows, frame)).await;
+    let sent = Box::pin(render(app, &mut exchange, calls, told, rows, known, made)).await;
     exchange.settle(sent).await
 }
 
@@ -44,7 +45,8 @@ async fn render(
     calls: &mut AdapterCalls,
     told: &Told,
     rows: &adapter::Rows,
-    kept: &mut Option<KeptFrame>,
+    known: Option<&KeptFrame>,
+    made: &mut Option<KeptFrame>,
 ) -> Result<Response, Error> {
     let auth = exchange.auth.clone().ok_or(Refusal::KeyMissing)?;
     let plugin = Arc::clone(calls.plugin());
@@ -69,13 +71,13 @@ async fn render(
     told.sample(app, calls, Some(ready.known()));
     // An answer to HEAD knows less of its rows, and its tag is the same.
     let is_head = exchange.parts.method == Method::HEAD;
-    let wrapping = match kept {
-        Some(kept) if !is_head && kept.tag == *ready.tag() => kept.wrapping.clone(),
-        _ => match calls.frame(&told.facts, ready.known().clone()).await {
+    let wrapping = match known.filter(|known| !is_head && known.tag == *ready.tag()) {
+        Some(known) => known.wrapping.clone(),
+        None => match calls.frame(&told.facts, ready.known().clone()).await {
             Ok(Framing::Wrap(wrapping)) => {
                 if !is_head {
-                    *kept =
-                        Some(KeptFrame { tag: ready.tag().clone(), wrapping: wrapping.clone() });
+                    let (tag, wrapping) = (ready.tag().clone(), wrapping.clone());
+                    *made = Some(KeptFrame { tag, wrapping });
                 }
                 wrapping
             }

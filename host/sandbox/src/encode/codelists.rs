@@ -34,8 +34,7 @@ pub fn with_codes(schema: &Schema, codes: Vec<Option<Vec<String>>>) -> SchemaRef
 
 /// Returns whether the values of a column are measurements or places, of which nobody asks for a
 /// list.
-#[must_use]
-pub fn is_measured(field: &Field) -> bool {
+pub(crate) fn is_measured(field: &Field) -> bool {
     let role = field.metadata().get(ROLE).map(|role| role.as_str());
     matches!(role, Some("value" | "geometry"))
 }
@@ -48,12 +47,8 @@ pub(crate) fn codes(schema: &Schema) -> Vec<Option<Vec<String>>> {
 }
 
 /// Values as they cross.
-pub(crate) fn wire(codes: &[Option<Vec<String>>]) -> Vec<Option<Vec<Code<'_>>>> {
-    let code = |value| Code { value, label: None };
-    codes
-        .iter()
-        .map(|codes| Some(codes.as_ref()?.iter().map(|v| code(v.as_str())).collect()))
-        .collect()
+pub(crate) fn lend(values: &[String]) -> Vec<Code<'_>> {
+    values.iter().map(|value| Code { value, label: None }).collect()
 }
 
 /// Bytes of all values.

@@ -9,7 +9,7 @@ use wasmtime::component::ResourceAny;
 use yearbook_domain::json_size::CELL_BYTES;
 use yearbook_shares::SlotPermit;
 
-use super::codelists;
+use super::codelists::{self, lend};
 use crate::encode::{EncodedPart, Notes, PluginEncoder};
 use crate::guest::bindings::EncoderPlugin;
 use crate::guest::bindings::exports::yearbook::plugin::encoder::GuestEncoding;
@@ -71,12 +71,14 @@ impl EncoderInstance {
         let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
         let mut store = HostState::new_store(&encoder.host, work, input);
         let columns = schema.fields().len();
-        let codes = codelists::codes(schema);
+        let is_told = encoder.description.codes;
+        let codes = if is_told { codelists::codes(schema) } else { Vec::new() };
         store.data_mut().add_input(codelists::bytes(&codes));
         let opened = HostState::call(&mut store, |store| {
             let (guest, told) = encoder.linked.instantiate(store)?;
             if let Some(told) = told {
-                let codes = codelists::wire(&codes);
+                let codes = codes.iter().map(|codes| codes.as_deref().map(lend));
+                let codes: Vec<Option<Vec<_>>> = codes.collect();
                 let codes: Vec<_> = codes.iter().map(Option::as_deref).collect();
                 told.yearbook_plugin_codelists().call_receive(&mut *store, &codes)?;
             }

@@ -13,6 +13,7 @@ use super::codes::CodeTable;
 use super::groups::host_error;
 use super::needs::{Needs, Unmet};
 use super::output::TransformOutput;
+use crate::encode::lend;
 use crate::guest::bindings::transform::TransformPlugin;
 use crate::guest::bindings::transform::exports::yearbook::plugin::transform as guest;
 use crate::guest::bindings::transform::yearbook::plugin::statistics::Code;
@@ -113,7 +114,7 @@ impl TransformInstance {
         let flattened = WireSchema::new(schema, false).map_err(host_error)?;
         let options: Vec<_> = options.iter().map(wire_option).collect();
         let lent: Vec<Option<Vec<Code<'_>>>> =
-            codes.iter().map(|table| table.as_deref().map(lend)).collect();
+            codes.iter().map(|table| table.as_deref().map(|table| lend(table.values()))).collect();
         let lent: Vec<Option<&[Code<'_>]>> = lent.iter().map(Option::as_deref).collect();
         let bytes = |table: &Arc<CodeTable>| table.values().iter().map(String::len).sum::<usize>();
         self.store.data_mut().add_input(codes.iter().flatten().map(bytes).sum());
@@ -242,8 +243,4 @@ impl CrossingRows {
         let rows = u32::try_from(self.rows).unwrap_or(u32::MAX);
         with(guest::Batch { rows, groups: &self.groups, arrays, buffers: &buffers })
     }
-}
-
-fn lend(table: &CodeTable) -> Vec<Code<'_>> {
-    table.values().iter().map(|value| Code { value, label: None }).collect()
 }

@@ -36,7 +36,7 @@ pub(super) struct RowFigures {
 #[derive(Debug, Clone)]
 pub(super) struct Feature {
     pub(super) figures: RowFigures,
-    /// Returns whether another row has the same geometry and date.
+    /// Set where another row has the same geometry and date.
     pub(super) is_ambiguous: bool,
     /// Digest of its text.
     digest: u64,
