@@ -142,6 +142,9 @@ impl Transform for Growth {
             // Tables ascend in time, so most rows have that of the one before.
             if !columns.is_as_before(row) {
                 moment = columns.moment(row, self.settings.reference);
+                if let Some(Moment { form, .. }) = moment {
+                    self.settings.check_form(form)?;
+                }
             }
             let Some(Moment { form, time, earlier }) = moment else { continue };
             let series = self.series.entry(rows.group(row), form, SeriesPlaces::default);

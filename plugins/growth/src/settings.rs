@@ -89,8 +89,28 @@ impl Settings {
     /// The distance of the earlier rows: without a unit that of years, which some codes may be of.
     fn before(&self) -> Option<CalendarSpan> {
         let Reference::Earlier { periods, unit } = self.reference else { return None };
-        let count = u32::try_from(periods).ok()?;
-        Some(CalendarSpan { count, unit: unit.unwrap_or(CalendarUnit::Year) })
+        let unit = unit.unwrap_or(CalendarUnit::Year);
+        Some(CalendarSpan { count: u32::try_from(periods.min(most(unit))).ok()?, unit })
+    }
+
+    /// Makes sure that the rows that codes of this form are compared with are among the earlier
+    /// ones: which codes there are is known by the rows alone.
+    ///
+    /// # Errors
+    /// [`TransformError::InvalidOption`] where they lie before these.
+    pub(crate) fn check_form(&self, form: PeriodCodeForm) -> Result<(), TransformError> {
+        let steps = most(form.unit());
+        match self.reference {
+            Reference::Earlier { periods, unit: None } if periods > steps => {
+                let sentence = format!(
+                    "must be at most {steps} where codes are of {}s, which are {MOST_YEARS} years; \
+                     name a unit, or leave these rows out by a condition",
+                    form.unit().as_str()
+                );
+                Err(TransformError::invalid_option("periods", sentence))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The whole years in which the base is, so that a transform before this one has whole periods.
@@ -138,17 +158,22 @@ fn read_distance(axis: &TimeAxis, options: &Options) -> Result<Reference, Transf
         let sentence = "this table has periods, which are counted in months, quarters and years";
         return Err(TransformError::invalid_option("unit", sentence));
     }
-    let longest = unit.unwrap_or(CalendarUnit::Year);
-    let most = match longest.months() {
-        Some(months) => MOST_YEARS * 12 / months,
-        None if longest == CalendarUnit::Week => MOST_DAYS / 7,
-        None => MOST_DAYS,
-    };
+    // Without a unit each code has its own.
+    let most = most(unit.unwrap_or(CalendarUnit::Month));
     match i32::try_from(options.integer("periods")?) {
         Ok(periods) if (1..=most).contains(&periods) => Ok(Reference::Earlier { periods, unit }),
         _ => {
             let sentence = format!("must be from 1 to {most}, which are {MOST_YEARS} years");
             Err(TransformError::invalid_option("periods", sentence))
         }
+    }
+}
+
+/// Steps of a unit that are as many years as a transform may look back.
+fn most(unit: CalendarUnit) -> i32 {
+    match unit.months() {
+        Some(months) => MOST_YEARS * 12 / months,
+        None if unit == CalendarUnit::Week => MOST_DAYS / 7,
+        None => MOST_DAYS,
     }
 }

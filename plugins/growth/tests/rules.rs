@@ -227,6 +227,53 @@ fn rows_before_the_start_and_years_of_the_base_are_asked_for_contract_16() {
     }
 }
 
+/// Options of differences.
+fn given(periods: &str) -> [(&'static str, &str); 2] {
+    [("periods", periods), ("as", "difference")]
+}
+
+/// Codes tell how long a period is, so a number of them may be 33 years or 400.
+#[test]
+fn periods_reach_back_400_years_whatever_their_codes_contract_16() {
+    let months = |first: i32, last: i32| {
+        let month = |at: i32| {
+            let (year, month) = (at / 12, at % 12 + 1);
+            format!("{year:04}-{month:02}-01 {year:04}-{month:02} {}", at - first)
+        };
+        let rows: Vec<String> = (first..=last).map(month).collect();
+        let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+        table("date:date period:period value:value", &rows)
+    };
+    let table = months(1600 * 12, 2000 * 12 + 2);
+    let expected = |periods: i32| {
+        let results = 4803 - usize::try_from(periods).unwrap();
+        let mut values = vec![None; 4803 - results];
+        values.extend(vec![Some(f64::from(periods)); results]);
+        text(&values)
+    };
+    for periods in [401, 1_601, 4_800] {
+        assert_eq!(values(&table, &given(&periods.to_string())), expected(periods));
+    }
+    // The first row of an answer has all of them before it.
+    let start = run_from::<Growth>(&table, "2000-03-01", &given("4800")).unwrap();
+    assert_eq!(start[1..], ["2000-03-01 2000-03 4800"]);
+    let span = |periods: &str| needs(&table, &given(periods)).unwrap().before.unwrap();
+    assert_eq!(span("4800"), CalendarSpan { count: 400, unit: CalendarUnit::Year });
+    let most = |rows: &[&str], periods: &str| {
+        let table = testing::table("date:date period:period value:value", rows);
+        match run::<Growth>(&table, &given(periods)) {
+            Err(TransformError::InvalidOption { option: "periods", sentence }) => sentence,
+            other => panic!("{other:?}"),
+        }
+    };
+    let quarter = ["2020-01-01 2020-01 1", "2020-01-01 2020-Q1 1"];
+    assert!(most(&quarter, "1601").starts_with("must be at most 1600 where codes are of quarters"));
+    assert!(most(&["2020-01-01 2020 1"], "401").starts_with("must be at most 400 where codes are"));
+    assert!(most(&["2020-07-01 2020/21 1"], "401").contains("years"));
+    let quarters = testing::table("date:date period:period value:value", &quarter);
+    assert!(run::<Growth>(&quarters, &given("1600")).is_ok());
+}
+
 #[test]
 fn the_first_row_of_an_answer_has_a_result_like_any_other_contract_16() {
     for given in [
@@ -276,8 +323,10 @@ fn what_cannot_be_is_refused_at_its_option_contract_16() {
     let dates = table("date:date value:value", &["2020-01-01 1"]);
     for (table, given, option) in [
         (two_regions(), vec![("periods", "0")], "periods"),
-        (two_regions(), vec![("periods", "401")], "periods"),
         (two_regions(), vec![("periods", "-1")], "periods"),
+        (two_regions(), vec![("periods", "4801")], "periods"),
+        (two_regions(), vec![("periods", "9223372036854775807")], "periods"),
+        (two_regions(), vec![("unit", "year"), ("periods", "401")], "periods"),
         (two_regions(), vec![("unit", "month"), ("periods", "4801")], "periods"),
         (dates.clone(), vec![("unit", "day"), ("periods", "146098")], "periods"),
         (two_regions(), vec![("base", "2020-Q1")], "base"),
