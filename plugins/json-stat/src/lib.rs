@@ -7,7 +7,7 @@ mod cube;
 mod head;
 
 use yearbook_sdk::text::json::Json;
-use yearbook_sdk::text::render;
+use yearbook_sdk::text::{render, unsigned};
 use yearbook_sdk::view::Crossing;
 use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Output, Schema, View};
 
@@ -63,13 +63,11 @@ impl Encoder for JsonStatEncoder {
         let cells = self.cube.cells(&batch)?;
         let values: Vec<_> = self.cube.values.iter().map(|column| batch.column(*column)).collect();
         let mut is_first = true;
-        let mut digits = Vec::new();
         for (row, cell) in cells.into_iter().enumerate() {
             for (cell, column) in (cell..).zip(&values) {
                 out.extend_from_slice(if is_first { b"\"" } else { b",\"" });
                 is_first = false;
-                decimal(cell, &mut digits);
-                out.extend_from_slice(&digits);
+                unsigned(cell, out);
                 out.extend_from_slice(b"\":");
                 render(&Json, column, row, out);
             }
@@ -81,17 +79,4 @@ impl Encoder for JsonStatEncoder {
         out.extend_from_slice(b"}}\n");
         Ok(())
     }
-}
-
-/// The digits of a number.
-fn decimal(mut number: u64, digits: &mut Vec<u8>) {
-    digits.clear();
-    loop {
-        digits.push(b'0' + (number % 10) as u8);
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    digits.reverse();
 }

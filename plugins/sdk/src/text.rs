@@ -17,7 +17,7 @@ mod time;
 mod writer;
 
 pub use calendar::CivilDate;
-pub use cell::render;
+pub use cell::{render, unsigned};
 pub use rows::{Rows, check};
 pub use scan::{any_byte, first_byte};
 

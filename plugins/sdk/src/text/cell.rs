@@ -123,7 +123,14 @@ fn signed(number: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(&slot[..length]);
 }
 
-fn unsigned(number: u64, out: &mut Vec<u8>) {
+/// Writes the digits of a number.
+///
+/// ```
+/// let mut out = Vec::new();
+/// yearbook_sdk::text::unsigned(1_234_567_890, &mut out);
+/// assert_eq!(out, b"1234567890");
+/// ```
+pub fn unsigned(number: u64, out: &mut Vec<u8>) {
     let mut slot = [0; ROOM];
     let length = number::unsigned(number, &mut slot);
     out.extend_from_slice(&slot[..length]);
