@@ -1,0 +1,176 @@
+//! Availability: the values that data under a key and filters would have. Without a condition it is
+//! what publishing stored, free and without a key.
+
+use yearbook_sdk::adapter::{
+    Asked, ColumnValues, Counted, Host, Reply, Request, Selection, Step, ValueQuery,
+};
+use yearbook_sdmx_model::{MAX_CODES, MEASURE, Representation, encode};
+
+use crate::data::{place_21, place_30};
+use crate::flow::Flow;
+use crate::message::{Available, Message, prepared};
+use crate::negotiation::{Face, language};
+use crate::problem::{bad_request, unsaid};
+use crate::query::{Detail, Ids, Kind, Query};
+use crate::selected::Selected;
+use crate::structures::{nothing, write};
+
+const NOTHING: &str = "nothing is available for this key and these parameters";
+
+/// `availableconstraint/…` of 2.1: flow, key, provider, component.
+pub(crate) fn v21(request: &Request, host: &mut Host, path: &[&str]) -> Step<Reply> {
+    let (flow, key) = place_21(request, host, path)?;
+    show(Face::V21, request, host, flow, &key, path.get(3).copied().unwrap_or("all"))
+}
+
+/// `availability/…` of 3.0: context, agency, flow, version, key, component.
+pub(crate) fn v30(request: &Request, host: &mut Host, path: &[&str]) -> Step<Reply> {
+    let (flow, key) = place_30(request, host, path)?;
+    show(Face::V30, request, host, flow, &key, path.get(5).copied().unwrap_or("*"))
+}
+
+fn show(
+    face: Face,
+    request: &Request,
+    host: &mut Host,
+    flow: Flow,
+    key: &str,
+    component: &str,
+) -> Step<Reply> {
+    let encoding = face.structures(request)?;
+    let wanted = crate::query::ids(face, component);
+    let references = references(request)?;
+    match request.parameter("mode") {
+        None | Some("exact") => {}
+        Some("available") => return Err(unsaid("mode: `exact` alone")),
+        Some(other) => return Err(bad_request(format!("mode: '{other}' is none"))),
+    }
+    let rest = request.query.iter().filter(|(name, _)| name != "mode" && name != "references");
+    let data = Request { query: rest.cloned().collect(), ..request.clone() };
+    let Selected { mut flow, selection, measures, is_nothing, .. } =
+        Selected::new(face, &data, flow, key)?;
+    if let Ids::Some(ids) = &wanted {
+        let components = flow.structure.dimension_ids();
+        if let Some(id) = ids.iter().find(|id| !components.contains(&id.as_str())) {
+            return Err(bad_request(format!("there is no dimension '{id}'")));
+        }
+    }
+    if is_nothing || measures.is_empty() {
+        return Err(nothing(face, NOTHING));
+    }
+    let counted = ask(request, host, &mut flow, &selection)?;
+    if counted.is_some_and(|counted| counted.rows == 0) {
+        return Err(nothing(face, NOTHING));
+    }
+    let available = available(&flow, &measures, &wanted, counted);
+    let prepared = prepared(std::iter::once(&flow.dataset));
+    let query = Query {
+        kinds: Vec::new(),
+        agencies: Ids::Any,
+        ids: Ids::Any,
+        versions: Ids::Any,
+        items: Ids::Any,
+        references,
+        detail: Detail::Full,
+    };
+    let message = Message {
+        agencies: None,
+        flows: vec![&flow],
+        query: &query,
+        available: Some(available),
+        prepared,
+    };
+    Ok(write(&message, encoding, request).into())
+}
+
+/// Asks for the values under a selection; and for numbers where it has a condition, for they are
+/// known otherwise.
+fn ask(
+    request: &Request,
+    host: &mut Host,
+    flow: &mut Flow,
+    selection: &Selection,
+) -> Step<Option<Counted>> {
+    let name = &flow.dataset.name;
+    let is_free = *selection == Selection { limit: Some(0), ..Selection::new(name) };
+    let selection =
+        if is_free { Selection::new(name) } else { Selection { limit: None, ..selection.clone() } };
+    let mut columns = flow.coded_columns();
+    // The dates under a condition are those of the values.
+    if columns.is_empty() {
+        if is_free {
+            return Ok(None);
+        }
+        let date = flow.structure.time.map(|time| time.date);
+        columns.extend(date.map(|date| &*flow.dataset.columns[date].name));
+    }
+    let query = ValueQuery::new(selection.clone(), columns);
+    let query = ValueQuery { language: language(request), limit: MAX_CODES, ..query };
+    let values = Asked::values(query);
+    let (values, counted) = if is_free {
+        (host.ask(values)?, None)
+    } else {
+        let (values, counted) = host.ask((values, Asked::count(selection)))?;
+        (values, Some(counted))
+    };
+    flow.values = values;
+    Ok(counted)
+}
+
+fn available(flow: &Flow, measures: &[usize], wanted: &Ids, counted: Option<Counted>) -> Available {
+    let codes = flow.structure.dimensions.iter().filter(|one| wanted.has(&one.id)).map(|one| {
+        let name = &flow.dataset.columns[one.column].name;
+        let of = flow.values.iter().filter(|values| values.column == *name);
+        let values = of.flat_map(|values| &values.values);
+        let ids = values.map(|observed| encode(&observed.code.value).into_owned());
+        (one.id.clone(), ids.collect())
+    });
+    let mut codes: Vec<(String, Vec<String>)> = codes.collect();
+    if flow.structure.is_wide && wanted.has(MEASURE) {
+        let of = measures.iter().map(|at| flow.structure.measures[*at].code.clone());
+        codes.push((MEASURE.to_owned(), of.collect()));
+    }
+    let has_time = flow.structure.time.is_some() && wanted.has("TIME_PERIOD");
+    let times = if counted.is_some() { ends(&flow.values) } else { flow.dataset.dates.clone() };
+    let rows = counted.map(|counted| counted.rows);
+    let rows = rows.or_else(|| flow.dataset.editions.first().map(|edition| edition.rows));
+    let each = measures.len() as u64;
+    Available {
+        codes,
+        times: times.filter(|_| has_time),
+        observations: rows.map(|rows| rows.saturating_mul(each)),
+        series: counted.and_then(|counted| counted.series).map(|series| series * each),
+    }
+}
+
+/// First and last date of some values.
+fn ends(values: &[ColumnValues]) -> Option<(String, String)> {
+    let observed = || values.iter().flat_map(|values| &values.values);
+    let first = observed().filter_map(|value| value.first.as_ref()).min()?;
+    let last = observed().filter_map(|value| value.last.as_ref()).max()?;
+    Some((first.clone(), last.clone()))
+}
+
+/// What `references` adds to the constraint.
+fn references(request: &Request) -> Step<Vec<Kind>> {
+    use Kind::{Codelist, ConceptScheme, DataStructure, Dataflow};
+    Ok(match request.parameter("references").unwrap_or("none") {
+        "none" | "dataproviderscheme" => Vec::new(),
+        "all" => vec![Dataflow, DataStructure, ConceptScheme, Codelist],
+        "dataflow" => vec![Dataflow],
+        "datastructure" => vec![DataStructure],
+        "conceptscheme" => vec![ConceptScheme],
+        "codelist" => vec![Codelist],
+        other => return Err(bad_request(format!("references: '{other}' is none here"))),
+    })
+}
+
+impl Flow {
+    /// Returns whether the values of a component are codes.
+    pub(crate) fn is_coded(&self, component: &str) -> bool {
+        let attributes = self.structure.attributes.iter();
+        attributes
+            .filter(|attribute| attribute.id == component)
+            .any(|attribute| attribute.representation == Representation::Coded)
+    }
+}

@@ -1,0 +1,236 @@
+//! A dataset as a dataflow: its structure, out of the facts that the host tells of it.
+
+use yearbook_sdk::adapter::{Column, ColumnType, ColumnValues, Dataset, Step, Stop};
+use yearbook_sdmx_model::{
+    self as model, MAX_CODES, MEASURE, OBS_VALUE, Representation, Role, Structure, TIME_PERIOD,
+    ValueType, flow_id,
+};
+
+use crate::problem::not_found;
+
+/// A dataset that is a dataflow, with the values of its columns where they were asked for.
+pub(crate) struct Flow {
+    pub(crate) dataset: Dataset,
+    pub(crate) structure: Structure,
+    pub(crate) name: model::Flow,
+    pub(crate) values: Vec<ColumnValues>,
+}
+
+/// What a component is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Dimension,
+    Time,
+    Attribute,
+    Measure,
+}
+
+/// A component of a structure, with what people read of it.
+pub(crate) struct Component {
+    pub(crate) id: String,
+    pub(crate) kind: Kind,
+    pub(crate) representation: Representation,
+    pub(crate) name: String,
+    pub(crate) description: Option<String>,
+    pub(crate) unit: Option<String>,
+}
+
+/// A code with what it stands for.
+pub(crate) struct Code {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) description: Option<String>,
+}
+
+impl Flow {
+    /// The dataflow of a dataset.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub(crate) fn new(dataset: Dataset) -> Result<Self, model::Decline> {
+        let structure = {
+            let columns: Vec<model::Column<'_>> = dataset.columns.iter().map(describe).collect();
+            let key: Vec<&str> = dataset.primary_key.iter().map(String::as_str).collect();
+            Structure::new(&columns, &key, false)?
+        };
+        // A column has no more values than rows.
+        let rows = dataset.editions.first().and_then(|edition| u32::try_from(edition.rows).ok());
+        let rows = rows.filter(|rows| *rows <= MAX_CODES);
+        structure.check_codes(|at| dataset.columns[at].distinct.or(rows))?;
+        let name = model::Flow::new(&dataset.namespace, &dataset.name, dataset.schema_version);
+        Ok(Self { dataset, structure, name, values: Vec::new() })
+    }
+
+    /// The same for a request of this one alone.
+    ///
+    /// # Errors
+    /// 404 with the reason.
+    pub(crate) fn required(dataset: Dataset) -> Step<Self> {
+        let id = flow_id(&dataset.name);
+        Self::new(dataset).map_err(|reason| not_found(format!("{id} is no dataflow: {reason}")))
+    }
+
+    /// All components: dimensions in the order of a key, attributes, the measure.
+    pub(crate) fn components(&self) -> Vec<Component> {
+        let Structure { dimensions, is_wide, time, measures, value_type, attributes } =
+            &self.structure;
+        let mut components: Vec<Component> = dimensions
+            .iter()
+            .map(|dimension| {
+                let column = &self.dataset.columns[dimension.column];
+                component(&dimension.id, Kind::Dimension, Representation::Coded, column)
+            })
+            .collect();
+        if *is_wide {
+            let coded = Representation::Coded;
+            components.push(plain(MEASURE, Kind::Dimension, coded, "What is measured"));
+        }
+        if time.is_some() {
+            let date = Representation::Plain(ValueType::Date);
+            components.push(plain(TIME_PERIOD, Kind::Time, date, "Time period"));
+        }
+        components.extend(attributes.iter().map(|attribute| {
+            let column = attribute.sources.first().map(|(column, _)| *column);
+            let column = &self.dataset.columns[column.unwrap_or_default()];
+            component(&attribute.id, Kind::Attribute, attribute.representation, column)
+        }));
+        let representation = Representation::Plain(*value_type);
+        components.push(match &measures[..] {
+            [measure] => {
+                let column = &self.dataset.columns[measure.column];
+                component(OBS_VALUE, Kind::Measure, representation, column)
+            }
+            _ => plain(OBS_VALUE, Kind::Measure, representation, "Value"),
+        });
+        components
+    }
+
+    /// Names of the columns that have codelists.
+    pub(crate) fn coded_columns(&self) -> Vec<&str> {
+        let dimensions = self.structure.dimensions.iter().map(|dimension| dimension.column);
+        let coded = self.structure.attributes.iter();
+        let coded = coded.filter(|attribute| attribute.representation == Representation::Coded);
+        let coded = coded.flat_map(|one| one.sources.iter().map(|(column, _)| *column));
+        let mut columns: Vec<usize> = dimensions.chain(coded).collect();
+        columns.dedup();
+        columns.into_iter().map(|at| &*self.dataset.columns[at].name).collect()
+    }
+
+    /// The columns that a coded component's values come from; none for [`MEASURE`].
+    pub(crate) fn sources(&self, component: &str) -> Vec<usize> {
+        let dimensions = self.structure.dimensions.iter();
+        if let Some(dimension) = dimensions.clone().find(|dimension| dimension.id == component) {
+            return vec![dimension.column];
+        }
+        let attribute = self.structure.attributes.iter().find(|one| one.id == component);
+        let sources = attribute.map(|one| one.sources.iter().map(|(column, _)| *column));
+        sources.into_iter().flatten().collect()
+    }
+
+    /// The codes of a component that the values that were asked for have, ascending.
+    pub(crate) fn codes(&self, component: &str) -> Vec<Code> {
+        if component == MEASURE && self.structure.is_wide {
+            return self.measure_codes();
+        }
+        let mut codes: Vec<Code> = Vec::new();
+        for column in self.sources(component) {
+            let name = &self.dataset.columns[column].name;
+            let values = self.values.iter().filter(|values| values.column == *name);
+            for observed in values.flat_map(|values| &values.values) {
+                let id = model::encode(&observed.code.value).into_owned();
+                if codes.iter().rev().take(1).all(|code| code.id != id) {
+                    let label = observed.code.label.as_ref().unwrap_or(&observed.code.value);
+                    let name = if label.is_empty() { "(empty)" } else { label };
+                    codes.push(Code { id, name: name.to_owned(), description: None });
+                }
+            }
+        }
+        if self.sources(component).len() > 1 {
+            codes.sort_by(|one, other| one.id.cmp(&other.id));
+            codes.dedup_by(|one, other| one.id == other.id);
+        }
+        codes
+    }
+
+    fn measure_codes(&self) -> Vec<Code> {
+        let code = |measure: &model::Measure| {
+            let column = &self.dataset.columns[measure.column];
+            Code {
+                id: measure.code.clone(),
+                name: column.title.clone().unwrap_or_else(|| spoken(&column.name)),
+                description: described(column),
+            }
+        };
+        self.structure.measures.iter().map(code).collect()
+    }
+
+    /// Title for people.
+    pub(crate) fn title(&self) -> &str {
+        self.dataset.title.as_deref().unwrap_or(&self.dataset.name)
+    }
+
+    /// Language of its text.
+    pub(crate) fn language(&self) -> &str {
+        self.dataset.languages.first().map_or("en", String::as_str)
+    }
+}
+
+/// The name of the dataset that a dataflow is, where one may be.
+///
+/// # Errors
+/// 404 for what is no id of one.
+pub(crate) fn dataset_name(flow: &str) -> Result<String, Stop> {
+    let is_name = |byte: u8| byte == b'_' || byte.is_ascii_uppercase() || byte.is_ascii_digit();
+    let begins = flow.starts_with(|first: char| first.is_ascii_uppercase());
+    if !begins || !flow.bytes().all(is_name) || flow.len() > 128 {
+        return Err(not_found(format!("there is no dataflow '{flow}'")));
+    }
+    Ok(flow.to_ascii_lowercase())
+}
+
+fn component(id: &str, kind: Kind, representation: Representation, column: &Column) -> Component {
+    Component {
+        id: id.to_owned(),
+        kind,
+        representation,
+        name: column.title.clone().unwrap_or_else(|| spoken(&column.name)),
+        description: column.description.clone(),
+        unit: column.unit.clone(),
+    }
+}
+
+fn plain(id: &str, kind: Kind, representation: Representation, name: &str) -> Component {
+    let (id, name) = (id.to_owned(), name.to_owned());
+    Component { id, kind, representation, name, description: None, unit: None }
+}
+
+/// Description and unit of a column.
+fn described(column: &Column) -> Option<String> {
+    match (&column.description, &column.unit) {
+        (Some(text), Some(unit)) => Some(format!("{text} ({unit})")),
+        (text, unit) => text.as_ref().or(unit.as_ref()).cloned(),
+    }
+}
+
+/// A column's name as words.
+fn spoken(name: &str) -> String {
+    let words = name.replace('_', " ");
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn describe(column: &Column) -> model::Column<'_> {
+    model::Column {
+        name: &column.name,
+        role: Role::parse(&column.role),
+        value_type: match column.type_ {
+            ColumnType::Text => ValueType::Text,
+            ColumnType::Integer => ValueType::Integer,
+            ColumnType::Number => ValueType::Number,
+            ColumnType::Boolean => ValueType::Boolean,
+            ColumnType::Date => ValueType::Date,
+        },
+        of: column.of.as_deref().into_iter().collect(),
+        codes: "sdmx-obs",
+    }
+}
