@@ -2,12 +2,15 @@
 //! are there, the ids of everything, and periods of time. It works from names, roles and types, so
 //! that formats and adapters agree whatever told them (docs/spec/sdmx.md).
 
+mod cells;
 mod component_id;
 mod flow;
 mod id;
 mod period;
+mod schema;
 mod structure;
 
+pub use cells::{BatchCells, Cells, Source};
 pub use component_id::{column_name, component_id};
 pub use flow::{Flow, agency_id, flow_id};
 pub use id::{decode, encode};

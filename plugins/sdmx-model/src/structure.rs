@@ -99,7 +99,7 @@ pub struct Dimension {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Time {
     /// Position of the dates.
-    pub date: Option<usize>,
+    pub date: usize,
     /// Position of the period codes.
     pub period: Option<usize>,
 }
@@ -171,10 +171,9 @@ impl Structure {
         }
         let with = |role| columns.iter().position(|column| column.role == role);
         // A financial year is no period in SDMX: without dates, period codes are values as others.
-        let date = with(Role::Date);
-        let time = date.map(|_| Time { date, period: with(Role::Period) });
+        let time = with(Role::Date).map(|date| Time { date, period: with(Role::Period) });
         let is_time =
-            |at: usize| time.is_some_and(|time| time.date == Some(at) || time.period == Some(at));
+            |at: usize| time.is_some_and(|time| time.date == at || time.period == Some(at));
         let in_key = |at: usize| key.contains(&columns[at].name);
         let id = |at: usize| {
             let name = columns[at].name;

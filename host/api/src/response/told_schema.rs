@@ -1,13 +1,19 @@
 //! Schema of the rows of a response as its encoder is given it: an encoder that exports its
-//! codelists is told the rows' key and the distinct values of columns too (contract-19-codelists).
+//! codelists is told the rows' key, the distinct values of columns and when the rows were published
+//! too (contract-19-codelists).
 
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
+use yearbook_domain::Snapshot;
 use yearbook_domain::metadata_key::PRIMARY_KEY;
 use yearbook_sandbox::{BoxError, PluginEncoder, with_codes};
 use yearbook_scan::Reader;
 use yearbook_storage::StorageFailure;
 
 use super::plan::{RowSource, TransformedRows};
+
+/// When the snapshot was published, RFC 3339. Encoders without codelists are not told, since some
+/// of them write all metadata, and what they wrote would change.
+const PUBLISHED_AT: &str = "yearbook.published_at";
 
 impl RowSource {
     /// Schema of the batches for `encoder`. What is told of stored values is read by `reader`.
@@ -22,7 +28,7 @@ impl RowSource {
         match self {
             Self::Snapshot(plan) if encoder.description().codes => {
                 let (schema, codes) = reader.coded_schema(plan).await?;
-                Ok(with_codes(&schema, codes))
+                Ok(with_codes(&with_time(schema, &plan.snapshot), codes))
             }
             Self::Transformed(rows) if encoder.description().codes => {
                 coded_transformed(rows).await.map_err(storage_failure)
@@ -41,7 +47,13 @@ async fn coded_transformed(rows: &TransformedRows) -> Result<SchemaRef, BoxError
     metadata.extend(key.map(|key| (PRIMARY_KEY.to_owned(), key)));
     schema = schema.with_metadata(metadata);
     let codes = rows.shape.columns.iter().map(|column| codes.get(*column).cloned().flatten());
-    Ok(with_codes(&schema, codes.collect()))
+    Ok(with_codes(&with_time(schema, &rows.plan.snapshot), codes.collect()))
+}
+
+fn with_time(schema: Schema, snapshot: &Snapshot) -> Schema {
+    let mut metadata = schema.metadata().clone();
+    metadata.insert(PUBLISHED_AT.to_owned(), snapshot.created_at.to_rfc3339());
+    schema.with_metadata(metadata)
 }
 
 fn storage_failure(cause: BoxError) -> StorageFailure {

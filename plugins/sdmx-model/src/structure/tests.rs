@@ -35,7 +35,7 @@ fn ids(structure: &Structure) -> Vec<(&str, Representation)> {
 fn the_key_without_time_and_then_time_are_the_dimensions_contract_19() {
     let structure = Structure::new(&long(), &["product", "date", "region"], false).unwrap();
     assert_eq!(structure.dimension_ids(), ["REGION", "PRODUCT", "TIME_PERIOD"]);
-    assert_eq!(structure.time, Some(Time { date: Some(0), period: Some(1) }));
+    assert_eq!(structure.time, Some(Time { date: 0, period: Some(1) }));
     assert_eq!(structure.measures, [Measure { code: "price".to_owned(), column: 5 }]);
     let text = Representation::Plain(ValueType::Text);
     let expected = [("REGION_NAME", text), ("FLAG", Representation::Coded), ("UNIT", text)];

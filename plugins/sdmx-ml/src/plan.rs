@@ -1,0 +1,170 @@
+//! What is written of each row.
+
+use yearbook_sdk::{Batch, Error, Schema, View};
+use yearbook_sdmx_model::{
+    BatchCells, Cells, MEASURE, OBS_VALUE, Representation, Source, Structure, TIME_PERIOD,
+};
+
+use crate::xml::Xml;
+
+/// How observations stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Each with its whole key.
+    Flat,
+    /// Inside series.
+    Series,
+    /// A series for each row, without observations.
+    SeriesKeys,
+}
+
+/// What is told of an observation beside its key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown {
+    /// Set where values are.
+    pub(crate) values: bool,
+    /// Set where attributes are.
+    pub(crate) attributes: bool,
+}
+
+/// Lanes of cells, in the order in which they are written.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    layout: Layout,
+    cells: Cells<Xml>,
+    /// The columns of the key, without time.
+    key: Vec<usize>,
+    measures: Vec<MeasureLanes>,
+}
+
+/// Lanes of a column of values.
+#[derive(Debug)]
+struct MeasureLanes {
+    /// Its name in a wide table.
+    name: Option<usize>,
+    /// Time, value and attributes.
+    observation: Vec<usize>,
+}
+
+impl Plan {
+    /// Plans the cells.
+    pub(crate) fn new(structure: &Structure, layout: Layout, shown: Shown) -> Self {
+        let mut cells = Cells::new(Xml, b"\"", false);
+        let mut add = |id: &str, source| cells.add(source, format!(" {id}=\"").into_bytes());
+        let key = structure.dimensions.iter();
+        let key = key.map(|one| add(&one.id, Source::Code(one.column))).collect();
+        let time = structure.time.map(|time| add(TIME_PERIOD, Source::Time(time)));
+        let attributes = if shown.attributes { &*structure.attributes } else { &[] };
+        // A column is rendered once, whichever measures it speaks of.
+        let mut lanes: Vec<(usize, usize)> = Vec::new();
+        let mut measures = Vec::with_capacity(structure.measures.len());
+        for (number, measure) in structure.measures.iter().enumerate() {
+            let code = || Source::Constant(measure.code.clone().into_bytes());
+            let name = structure.is_wide.then(|| add(MEASURE, code()));
+            let mut observation: Vec<usize> = time.into_iter().collect();
+            if shown.values {
+                observation.push(add(OBS_VALUE, Source::Plain(measure.column)));
+            }
+            for attribute in attributes {
+                let Some(column) = attribute.column(number) else { continue };
+                let there = lanes.iter().find(|(of, _)| *of == column).map(|(_, lane)| *lane);
+                let lane = there.unwrap_or_else(|| {
+                    let source = match attribute.representation {
+                        Representation::Coded => Source::Code(column),
+                        Representation::Plain(_) => Source::Plain(column),
+                    };
+                    add(&attribute.id, source)
+                });
+                lanes.push((column, lane));
+                observation.push(lane);
+            }
+            measures.push(MeasureLanes { name, observation });
+        }
+        Self { layout, cells, key, measures }
+    }
+
+    /// What to send of the columns.
+    pub(crate) fn views(&self, schema: &Schema) -> Result<Vec<View>, Error> {
+        self.cells.views(schema)
+    }
+
+    /// Appends the rows of a batch.
+    pub(crate) fn write(&mut self, batch: &Batch, out: &mut Vec<u8>) {
+        let Self { layout, cells, key, measures } = self;
+        let writer = Writer { cells: cells.of(batch), key, measures };
+        match layout {
+            Layout::Flat => writer.flat(batch.rows(), out),
+            Layout::Series => writer.series(batch.rows(), out),
+            Layout::SeriesKeys => writer.series_keys(batch.rows(), out),
+        }
+    }
+}
+
+/// The cells of a batch, and what to do with them.
+struct Writer<'a> {
+    cells: BatchCells<'a, Xml>,
+    key: &'a [usize],
+    measures: &'a [MeasureLanes],
+}
+
+impl Writer<'_> {
+    fn lanes(&self, lanes: &[usize], row: usize, out: &mut Vec<u8>) {
+        lanes.iter().for_each(|lane| self.cells.write(*lane, row, out));
+    }
+
+    fn flat(&self, rows: usize, out: &mut Vec<u8>) {
+        let mut key = Vec::new();
+        for row in 0..rows {
+            key.clear();
+            key.extend_from_slice(b"<Obs");
+            self.lanes(self.key, row, &mut key);
+            for MeasureLanes { name, observation } in self.measures {
+                out.extend_from_slice(&key);
+                self.lanes(name.as_slice(), row, out);
+                self.lanes(observation, row, out);
+                out.extend_from_slice(b"/>\n");
+            }
+        }
+    }
+
+    fn series_keys(&self, rows: usize, out: &mut Vec<u8>) {
+        for row in 0..rows {
+            for MeasureLanes { name, .. } in self.measures {
+                out.extend_from_slice(b"<Series");
+                self.lanes(self.key, row, out);
+                self.lanes(name.as_slice(), row, out);
+                out.extend_from_slice(b"/>\n");
+            }
+        }
+    }
+
+    /// Rows with the same key that follow each other are a series.
+    fn series(&self, rows: usize, out: &mut Vec<u8>) {
+        let (mut key, mut next) = (Vec::new(), Vec::new());
+        let mut first = 0;
+        for row in 0..=rows {
+            next.clear();
+            if row < rows {
+                self.lanes(self.key, row, &mut next);
+                if row == 0 || next == key {
+                    std::mem::swap(&mut key, &mut next);
+                    continue;
+                }
+            }
+            for MeasureLanes { name, observation } in self.measures.iter().filter(|_| row > first) {
+                out.extend_from_slice(b"<Series");
+                out.extend_from_slice(&key);
+                self.lanes(name.as_slice(), first, out);
+                out.extend_from_slice(b">\n");
+                for row in first..row {
+                    out.extend_from_slice(b"<Obs");
+                    self.lanes(observation, row, out);
+                    out.extend_from_slice(b"/>\n");
+                }
+                out.extend_from_slice(b"</Series>\n");
+            }
+            std::mem::swap(&mut key, &mut next);
+            first = row;
+        }
+    }
+}
