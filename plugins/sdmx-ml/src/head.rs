@@ -68,9 +68,10 @@ impl Head {
             let Flow { agency, id, version } = flow;
             format!(r#"<Ref agencyID="{agency}" id="{id}" version="{version}" class="Dataflow"/>"#)
         };
+        // Further namespaces on the first element change what sdmx1 does with the next message.
         let text = format!(
             r#"<?xml version="1.0" encoding="UTF-8"?>
-<mes:StructureSpecificData xmlns:mes="{schemas}/message" xmlns:com="{schemas}/common" xmlns:ss="{schemas}/data/structurespecific" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:flow="{namespace}">
+<mes:StructureSpecificData xmlns:mes="{schemas}/message" xmlns:com="{schemas}/common" xmlns:ss="{schemas}/data/structurespecific" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
 <mes:Header>
 <mes:ID>{id}</mes:ID>
 <mes:Test>false</mes:Test>
@@ -78,7 +79,7 @@ impl Head {
 <mes:Sender id="YEARBOOK"/>
 <mes:Structure structureID="FLOW" namespace="{namespace}" dimensionAtObservation="{at}"><com:StructureUsage>{usage}</com:StructureUsage></mes:Structure>
 </mes:Header>
-<mes:DataSet ss:structureRef="FLOW" xsi:type="flow:DataSetType"{scope} ss:action="Information">
+<mes:DataSet xmlns:flow="{namespace}" ss:structureRef="FLOW" xsi:type="flow:DataSetType"{scope} ss:action="Information">
 "#
         );
         out.extend_from_slice(text.as_bytes());
