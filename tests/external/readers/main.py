@@ -21,6 +21,7 @@ import metrics
 import readback
 import selections
 import service
+import simplified
 import slow
 import source
 import transforms
@@ -33,6 +34,8 @@ ALLOWED_GROWTH = 128 * MIB
 SELECTIONS = 520
 # Random requests for each transform of each dataset.
 TRANSFORMS = 6
+# Tolerances for the geometry of each dataset.
+TOLERANCES = 2
 # Memory that each of many slow clients may add: chunks of a file, or a sandbox with a batch of rows and chunks of its answer.
 ALLOWED_A_FILE, ALLOWED_A_TABLE = 2 * MIB, 16 * MIB
 
@@ -54,6 +57,7 @@ def check_dataset(tally, server, package, expected, downloads, with_r):
     bulk.check(tally, server, package, expected)
     tally.group(f"{package.name} selections", lambda: selections.selections_are_those_of_duckdb(tally, server, package, expected, SELECTIONS))
     tally.group(f"{package.name} transforms", lambda: transforms.transforms_are_those_of_pandas(tally, server, package, expected, TRANSFORMS))
+    simplified.simplified_geometry_is_judged_by_shapely_contract_16(tally, server, package, expected, TOLERANCES)
 
 
 def check_difficult(tally, server, package, downloads, with_r):

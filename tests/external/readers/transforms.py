@@ -4,6 +4,7 @@ pandas joins, groups and pivots; steps in the calendar, whole periods, and sums 
 
 import calendar
 import datetime
+import functools
 import json
 import math
 import random
@@ -24,6 +25,8 @@ DAYS = {"day": 1, "week": 7}
 SUMMARIES = ["sum", "mean", "first", "last", "min", "max", "count"]
 # Rows that are summed at most.
 ROWS = 20_000
+# Rows with a window each at most.
+ROLLED = 2_000
 # Parts of 1 that the smallest double is one of.
 FINEST = 2**1074
 # Tables of which every series has a value each day.
@@ -63,6 +66,24 @@ def period_before(form, number, unit, count):
     length = MONTHS.get(form, 12)
     months = count * (MONTHS[unit] if unit else length)
     return None if months % length else number - months // length
+
+
+def axis(days):
+    """Of dates that are so many days apart at least: what numbers the day, week, month, … that a day is in, if there is such a unit."""
+    if days is None or not (days <= 7 or 28 <= days <= 31 or 89 <= days <= 92 or 181 <= days <= 184 or 365 <= days <= 366):
+        return None
+    if days < 7:
+        return lambda ordinal: ordinal
+    if days == 7:
+        # The week of 1970-01-01, a Thursday, begins on it.
+        return lambda ordinal: (ordinal - day("1970-01-01")) // 7
+    length = next(length for length in (1, 3, 6, 12) if days <= 31 * length)
+    return lambda ordinal: month_of(ordinal) // length
+
+
+def month_of(ordinal):
+    date = datetime.date.fromordinal(ordinal)
+    return date.year * 12 + date.month - 1
 
 
 def null_last(value):
@@ -137,6 +158,15 @@ class Table:
         rows, _ = connection.page(path)
         plain = [column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column for column in rows.columns]
         return pa.table(plain, names=rows.column_names)
+
+    def declines(self, connection, word, transform, **options):
+        """The service says so, and why."""
+        try:
+            self.ask(connection, None, transform, **options)
+        except compare.Difference as difference:
+            compare.same(f"the refusal, {difference}", True, str(difference).startswith("422") and word in str(difference))
+            return
+        raise compare.Difference(f"{self.name}: {transform} has an answer")
 
     def growth(self, chance, connection):
         measure = chance.choice(["ratio", "difference", "log", "index"])
@@ -224,6 +254,45 @@ class Table:
         found = self.ask(connection, start, "resample", to=to, **{"with": kind}, partial=str(partial).lower())
         compare.equal(expected, found)
 
+    @functools.cached_property
+    def moments(self):
+        """Series and number of the time of each row; None where no unit numbers the dates."""
+        number = None
+        if self.period is None:
+            times = self.frame.dropna(subset=["_time"]).drop_duplicates([*self.series, "_time"])
+            steps = times.groupby(self.series, dropna=False)["_time"].diff() if self.series else times["_time"].diff()
+            number = axis(None if steps.dropna().empty else int(steps.dropna().min()))
+            if number is None:
+                return None
+        keys = zip(*(self.frame[name] for name in [*self.series, "_form"]))
+        return list(zip(keys, [None if pd.isna(time) else number(time) if number else time for time in self.frame["_time"]]))
+
+    def rolling(self, chance, connection):
+        window, kind = chance.choice([1, 2, 3, 4, 7, 12, 40]), chance.choice(["mean", "sum", "min", "max", "count"])
+        partial = chance.random() < 0.5
+        start = self.late_start(chance, ROLLED) if chance.random() < 0.7 or len(self.frame) > ROLLED else None
+        if self.moments is None:
+            return self.declines(connection, "common distance", "rolling", window=window)
+        rows = set(self.between(start)["_row"])
+        newest, made = {}, {name: [] for name in self.values}
+        for row, (key, now) in enumerate(self.moments):
+            times = newest.setdefault(key, {})
+            if now is not None:
+                times[now] = row
+            if row not in rows:
+                continue
+            within = [] if now is None else [times[at] for at in range(now - window + 1, now + 1) if at in times]
+            for name, values in made.items():
+                seen = [self.lists[name][at] for at in within]
+                whole = now is not None and (partial or sum(value is not None for value in seen) == window)
+                values.append(summary(kind, seen) if whole else None)
+        expected = self.rows.take(pa.array(sorted(rows), pa.int64()))
+        kinds = {"integer": pa.int64(), "number": pa.float64()}
+        types = self.types | self.summary_types(kind)
+        for name, values in made.items():
+            expected = expected.set_column(expected.column_names.index(name), name, pa.array(values, kinds[types[name]]))
+        compare.equal(expected, self.ask(connection, start, "rolling", window=window, **{"with": kind}, partial=str(partial).lower()))
+
     def summary_types(self, kind):
         if kind in ("sum", "mean"):
             return {name: "number" for name in self.values}
@@ -295,7 +364,7 @@ def transforms_are_those_of_pandas(tally, server, package, everything, count, se
         return
     kinds = [table.aggregate, table.pivot]
     if table.date:
-        kinds.append(table.growth)
+        kinds += [table.growth, table.rolling]
         if "financial year" not in set(table.frame["_form"]):
             kinds.append(table.resample)
     before = tally.failed

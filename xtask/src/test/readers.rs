@@ -22,6 +22,11 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
     fixture.publish(&extra)?;
     descriptors.extend(extra);
     fixture.install_formats(repository)?;
+    for transform in ["rolling", "simplify"] {
+        let component = repository.root().join("plugins/dist").join(transform);
+        let component = component.with_extension("wasm");
+        command::run(fixture.yearbook().args(["plugin", "install", "--now"]).arg(component))?;
+    }
     let key = fixture.key("enterprise")?;
 
     let admin = server::free_address()?.to_string();
