@@ -6,7 +6,7 @@ use yearbook_sdk::adapter::{
 };
 use yearbook_sdmx_model::{MAX_CODES, MEASURE, Representation, encode};
 
-use crate::data::{place_21, place_30};
+use crate::data::{Place, place_21, place_30};
 use crate::flow::Flow;
 use crate::message::{Available, Message, prepared};
 use crate::negotiation::{Face, language};
@@ -19,22 +19,21 @@ const NOTHING: &str = "nothing is available for this key and these parameters";
 
 /// `availableconstraint/…` of 2.1: flow, key, provider, component.
 pub(crate) fn v21(request: &Request, host: &mut Host, path: &[&str]) -> Step<Reply> {
-    let (flow, key) = place_21(request, host, path)?;
-    show(Face::V21, request, host, flow, &key, path.get(3).copied().unwrap_or("all"))
+    let place = place_21(request, host, path)?;
+    show(Face::V21, request, host, place, path.get(3).copied().unwrap_or("all"))
 }
 
 /// `availability/…` of 3.0: context, agency, flow, version, key, component.
 pub(crate) fn v30(request: &Request, host: &mut Host, path: &[&str]) -> Step<Reply> {
-    let (flow, key) = place_30(request, host, path)?;
-    show(Face::V30, request, host, flow, &key, path.get(5).copied().unwrap_or("*"))
+    let place = place_30(request, host, path)?;
+    show(Face::V30, request, host, place, path.get(5).copied().unwrap_or("*"))
 }
 
 fn show(
     face: Face,
     request: &Request,
     host: &mut Host,
-    flow: Flow,
-    key: &str,
+    place: Place,
     component: &str,
 ) -> Step<Reply> {
     let encoding = face.structures(request)?;
@@ -48,7 +47,7 @@ fn show(
     let rest = request.query.iter().filter(|(name, _)| name != "mode" && name != "references");
     let data = Request { query: rest.cloned().collect(), ..request.clone() };
     let Selected { mut flow, selection, measures, is_nothing, .. } =
-        Selected::new(face, &data, flow, key)?;
+        Selected::new(face, &data, place.flow, &place.key)?;
     if let Ids::Some(ids) = &wanted {
         let components = flow.structure.dimension_ids();
         if let Some(id) = ids.iter().find(|id| !components.contains(&id.as_str())) {

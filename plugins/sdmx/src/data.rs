@@ -1,7 +1,7 @@
 //! Data: the rows of a dataflow that a key, filters and parameters select.
 
 use yearbook_sdk::adapter::{
-    Document, Fact, Framing, Host, Known, Reply, Request, Rows, Step, Wrapping,
+    Asked, Document, Fact, Framing, Host, Known, Reply, Request, Rows, Step, Wrapping,
 };
 
 use crate::flow::{Flow, dataset_name};
@@ -10,28 +10,33 @@ use crate::negotiation::{Encoding, Face, data_type};
 use crate::problem::{self, bad_request, not_found, unsaid};
 use crate::query::{Ids, ids};
 use crate::selected::{Content, MOST_SORTED, Selected};
-use crate::structures::{dataset, nothing};
+use crate::structures::{ask_values, dataset, nothing};
 
 /// Name of the format that writes SDMX-ML.
 const ML: &str = "sdmx-ml";
 const NO_DATA: &str = "nothing is found for this key and these parameters";
 
+/// What an address of data names, and whether the format that writes SDMX-ML is loaded.
+pub(crate) struct Place {
+    pub(crate) flow: Flow,
+    pub(crate) key: String,
+    has_ml: bool,
+}
+
 /// `data/…` of 2.1: `FLOW`, key, provider.
 pub(crate) fn v21(request: &Request, host: &mut Host, path: &[&str]) -> Step<Reply> {
-    let has_ml = has_ml(host)?;
-    let (flow, key) = place_21(request, host, path)?;
-    send(Face::V21, request, host, (flow, &key, has_ml))
+    let place = place_21(request, host, path)?;
+    send(Face::V21, request, host, place)
 }
 
 /// `data/…` of 3.0: context, agency, flow, version, key.
 pub(crate) fn v30(request: &Request, host: &mut Host, path: &[&str]) -> Step<Reply> {
-    let has_ml = has_ml(host)?;
-    let (flow, key) = place_30(request, host, path)?;
-    send(Face::V30, request, host, (flow, &key, has_ml))
+    let place = place_30(request, host, path)?;
+    send(Face::V30, request, host, place)
 }
 
 /// The dataflow of an address of 2.1, and its key.
-pub(crate) fn place_21(request: &Request, host: &mut Host, path: &[&str]) -> Step<(Flow, String)> {
+pub(crate) fn place_21(request: &Request, host: &mut Host, path: &[&str]) -> Step<Place> {
     let (reference, rest) = path.split_first().ok_or_else(|| bad_request("name a dataflow"))?;
     let parts: Vec<&str> = reference.split(',').collect();
     let (agency, id, version) = match parts[..] {
@@ -41,7 +46,7 @@ pub(crate) fn place_21(request: &Request, host: &mut Host, path: &[&str]) -> Ste
         _ => return Err(bad_request("a dataflow is `ID`, `AGENCY,ID` or `AGENCY,ID,VERSION`")),
     };
     let key = rest.first().copied().unwrap_or("all");
-    let flow = find(Face::V21, request, host, [agency, id, version])?;
+    let (flow, has_ml) = find(Face::V21, request, host, [agency, id, version])?;
     let provider = rest.get(1).map_or(Ids::Any, |provider| ids(Face::V21, provider));
     let is_provider = match &provider {
         Ids::Any => true,
@@ -50,24 +55,20 @@ pub(crate) fn place_21(request: &Request, host: &mut Host, path: &[&str]) -> Ste
             ids.iter().flat_map(|id| id.split(',')).any(|id| id == flow.name.agency || id == SENDER)
         }
     };
-    if is_provider { Ok((flow, key.to_owned())) } else { Err(not_found(NO_DATA)) }
+    let place = Place { flow, key: key.to_owned(), has_ml };
+    if is_provider { Ok(place) } else { Err(not_found(NO_DATA)) }
 }
 
 /// The dataflow of an address of 3.0, and its key.
-pub(crate) fn place_30(request: &Request, host: &mut Host, path: &[&str]) -> Step<(Flow, String)> {
+pub(crate) fn place_30(request: &Request, host: &mut Host, path: &[&str]) -> Step<Place> {
     let part = |at: usize| path.get(at).copied().unwrap_or("*");
     match part(0) {
         "dataflow" | "datastructure" | "*" => {}
         "provisionagreement" => return Err(Document::empty(204).into()),
         other => return Err(bad_request(format!("there is no context '{other}'"))),
     }
-    let flow = find(Face::V30, request, host, [part(1), part(2), part(3)])?;
-    Ok((flow, part(4).to_owned()))
-}
-
-/// Returns whether the format that writes SDMX-ML is loaded.
-fn has_ml(host: &mut Host) -> Step<bool> {
-    Ok(host.formats()?.iter().any(|format| format.name == ML))
+    let (flow, has_ml) = find(Face::V30, request, host, [part(1), part(2), part(3)])?;
+    Ok(Place { flow, key: part(4).to_owned(), has_ml })
 }
 
 fn find(
@@ -75,32 +76,35 @@ fn find(
     request: &Request,
     host: &mut Host,
     [agency, id, version]: [&str; 3],
-) -> Step<Flow> {
+) -> Step<(Flow, bool)> {
     let Ids::Some(named) = ids(face, id) else {
         return Err(unsaid("one message has the data of one dataflow; name it"));
     };
     let [id] = &named[..] else {
         return Err(unsaid("one message has the data of one dataflow; ask once for each"));
     };
-    let told = host.ask(dataset(request, &dataset_name(id)?).or_refusal())?;
+    let asked = (dataset(request, &dataset_name(id)?).or_refusal(), Asked::formats());
+    // Both at once, for a request has few calls.
+    let (told, formats) = host.ask(asked)?;
     let told = told.map_err(|_| not_found(format!("there is no dataflow '{id}'")))?;
-    let flow = Flow::required(told)?;
+    let mut flow = Flow::required(told)?;
+    ask_values(request, host, std::slice::from_mut(&mut flow), false)?;
     if !ids(face, agency).has_agency(&flow.name.agency)
         || !ids(face, version).has_version(&flow.name.version)
     {
         return Err(not_found(format!("the dataflow '{id}' is {}", flow.name)));
     }
-    Ok(flow)
+    Ok((flow, formats.iter().any(|format| format.name == ML)))
 }
 
 fn send(
     face: Face,
     request: &Request,
     host: &mut Host,
-    (flow, key, has_ml): (Flow, &str, bool),
+    Place { flow, key, has_ml }: Place,
 ) -> Step<Reply> {
     let encoding = face.data(request, has_ml)?;
-    let mut selected = Selected::new(face, request, flow, key)?;
+    let mut selected = Selected::new(face, request, flow, &key)?;
     if selected.is_nothing || selected.measures.is_empty() {
         return Err(nothing(face, NO_DATA));
     }

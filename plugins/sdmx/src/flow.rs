@@ -7,6 +7,7 @@ use yearbook_sdmx_model::{
 };
 
 use crate::problem::not_found;
+use crate::status;
 
 /// A dataset that is a dataflow, with the values of its columns where they were asked for.
 pub(crate) struct Flow {
@@ -48,17 +49,28 @@ impl Flow {
     /// # Errors
     /// Why it is none.
     pub(crate) fn new(dataset: Dataset) -> Result<Self, model::Decline> {
-        let structure = {
-            let columns: Vec<model::Column<'_>> = dataset.columns.iter().map(describe).collect();
-            let key: Vec<&str> = dataset.primary_key.iter().map(String::as_str).collect();
-            Structure::new(&columns, &key, false)?
-        };
+        let structure = structure(&dataset, &[])?;
         // A column has no more values than rows.
         let rows = dataset.editions.first().and_then(|edition| u32::try_from(edition.rows).ok());
         let rows = rows.filter(|rows| *rows <= MAX_CODES);
         structure.check_codes(|at| dataset.columns[at].distinct.or(rows))?;
         let name = model::Flow::new(&dataset.namespace, &dataset.name, dataset.schema_version);
         Ok(Self { dataset, structure, name, values: Vec::new() })
+    }
+
+    /// Takes the values of its columns, which say of which list a status is.
+    pub(crate) fn take_values(&mut self, values: Vec<ColumnValues>) {
+        self.values = values;
+        // It was a dataflow before, and is one whatever its statuses are.
+        if let Ok(structure) = structure(&self.dataset, &self.values) {
+            self.structure = structure;
+        }
+    }
+
+    /// Names of the columns that are statuses.
+    pub(crate) fn status_columns(&self) -> Vec<&str> {
+        let columns = self.dataset.columns.iter();
+        columns.filter(|column| column.role == "status").map(|column| &*column.name).collect()
     }
 
     /// The same for a request of this one alone.
@@ -219,7 +231,15 @@ fn spoken(name: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn describe(column: &Column) -> model::Column<'_> {
+/// The structure of a dataset, with what is known of values.
+fn structure(dataset: &Dataset, values: &[ColumnValues]) -> Result<Structure, model::Decline> {
+    let columns = dataset.columns.iter().map(|column| describe(column, values));
+    let columns: Vec<model::Column<'_>> = columns.collect();
+    let key: Vec<&str> = dataset.primary_key.iter().map(String::as_str).collect();
+    Structure::new(&columns, &key, false)
+}
+
+fn describe<'a>(column: &'a Column, values: &[ColumnValues]) -> model::Column<'a> {
     model::Column {
         name: &column.name,
         role: Role::parse(&column.role),
@@ -231,6 +251,6 @@ fn describe(column: &Column) -> model::Column<'_> {
             ColumnType::Date => ValueType::Date,
         },
         of: column.of.as_deref().into_iter().collect(),
-        codes: "sdmx-obs",
+        codes: status::list(values.iter().find(|values| values.column == column.name)),
     }
 }

@@ -14,6 +14,7 @@ mod negotiation;
 mod problem;
 mod query;
 mod selected;
+mod status;
 mod structures;
 mod xml;
 

@@ -191,9 +191,8 @@ impl Writer<'_> {
             self.component("str:Attribute", &[("id", &*attribute.id), usage], flow, attribute);
             self.xml.open("str:AttributeRelationship", &[]);
             if self.is_30 {
-                self.xml.empty("str:Observation", &[]).close();
-                self.xml.open("str:MeasureRelationship", &[]);
-                self.xml.leaf("str:Measure", &[], "OBS_VALUE");
+                // Its measure is not said: there is one, and sdmx1 reads no more.
+                self.xml.empty("str:Observation", &[]);
             } else {
                 self.xml.open("str:PrimaryMeasure", &[]).empty("Ref", &[("id", "OBS_VALUE")]);
                 self.xml.close();

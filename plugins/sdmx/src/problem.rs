@@ -17,11 +17,7 @@ pub(crate) fn not_found(sentence: impl Into<String>) -> Stop {
 
 /// Ends the call with 501: the query complies, and no selection of rows can say it.
 pub(crate) fn unsaid(sentence: impl Into<String>) -> Stop {
-    message_stop(501, sentence.into())
-}
-
-fn message_stop(status: u16, sentence: String) -> Stop {
-    Stop::Document(Box::new(xml_message(status, &sentence, false)))
+    Refusal::new(501, sentence).into()
 }
 
 /// A refusal, the host's or one of this API. What is 422 on `/v1` is 400 here, but where it is the
@@ -30,7 +26,8 @@ pub(crate) fn document(request: &Request, refusal: &Refusal) -> Document {
     let is_name = |problem: &Problem| problem.place.last().is_some_and(|place| place == "name");
     let status = match refusal.status {
         422 if !refusal.problems.is_empty() && refusal.problems.iter().all(is_name) => 404,
-        422 | 410 => 400 + 4 * u16::from(refusal.status == 410),
+        422 => 400,
+        410 => 404,
         status => status,
     };
     let sentences: Vec<String> = refusal.problems.iter().map(sentence).collect();

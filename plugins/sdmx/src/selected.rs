@@ -79,7 +79,9 @@ impl Selected {
                 "dataonly" => self.content = Content::DataOnly,
                 "serieskeysonly" | "nodata" => self.only_keys(),
                 _ => {
-                    return Err(bad_request(format!("detail: '{value}' is none of the standard's")));
+                    return Err(bad_request(format!(
+                        "detail: '{value}' is none of the standard's"
+                    )));
                 }
             },
             ("attributes", Face::V30) => match value {

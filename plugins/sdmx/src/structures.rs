@@ -2,8 +2,8 @@
 //! the facts of datasets.
 
 use yearbook_sdk::adapter::{
-    Asked, Dataset, DatasetPage, DatasetQuery, Document, Host, Refusal, Reply, Request, Selection,
-    Step, Stop, ValueQuery,
+    Asked, ColumnValues, Dataset, DatasetPage, DatasetQuery, Document, Host, Refusal, Reply,
+    Request, Selection, Step, Stop, ValueQuery,
 };
 use yearbook_sdmx_model::{MAX_CODES, Representation, agency_id};
 
@@ -30,9 +30,8 @@ pub(crate) fn show(face: Face, request: &Request, host: &mut Host, path: &[&str]
     let agencies = query.kinds.contains(&Kind::AgencyScheme).then(|| agencies(&query, &datasets));
     let has_flows = query.kinds != [Kind::AgencyScheme];
     let mut flows: Vec<Flow> = if has_flows { flows(&query, datasets) } else { Vec::new() };
-    if query.wants(Kind::Codelist) && !query.is_stub(Kind::Codelist) {
-        ask_values(request, host, &mut flows)?;
-    }
+    let has_codes = query.wants(Kind::Codelist) && !query.is_stub(Kind::Codelist);
+    ask_values(request, host, &mut flows, has_codes)?;
     let flows = flows.iter().collect();
     let message = Message { agencies, flows, query: &query, available: None, prepared };
     if message.is_empty() {
@@ -143,26 +142,40 @@ fn flows(query: &Query, datasets: Vec<Dataset>) -> Vec<Flow> {
         .collect()
 }
 
-/// Asks for the values of the coded columns of some dataflows, which are stored.
-pub(crate) fn ask_values(request: &Request, host: &mut Host, flows: &mut [Flow]) -> Step<()> {
-    let is_coded = |flow: &&Flow| !flow.coded_columns().is_empty();
-    if flows.iter().filter(is_coded).count() > MOST_CODED {
+/// Asks for the stored values of coded columns, or of statuses alone, which have other ids where
+/// their codes are those of SDMX.
+pub(crate) fn ask_values(
+    request: &Request,
+    host: &mut Host,
+    flows: &mut [Flow],
+    has_codes: bool,
+) -> Step<()> {
+    let columns = |flow: &Flow| -> Vec<String> {
+        let columns = if has_codes { flow.coded_columns() } else { flow.status_columns() };
+        columns.into_iter().map(str::to_owned).collect()
+    };
+    let asked: Vec<_> = flows
+        .iter()
+        .map(columns)
+        .zip(flows.iter())
+        .filter(|(columns, _)| !columns.is_empty())
+        .map(|(columns, flow)| asked(request, flow, columns))
+        .collect();
+    if asked.len() > MOST_CODED {
         let sentence = format!(
-            "a message has the codelists of at most {MOST_CODED} dataflows; name fewer, or ask \
-             with detail=allstubs"
+            "a message has the codes of at most {MOST_CODED} dataflows; name fewer, or ask for \
+             them without their codelists"
         );
         return Err(Refusal::new(413, sentence).into());
     }
-    let asked: Vec<_> = flows.iter().filter(is_coded).map(|flow| asked(request, flow)).collect();
     let mut told = host.ask(asked)?.into_iter();
-    for flow in flows.iter_mut().filter(|flow| !flow.coded_columns().is_empty()) {
-        flow.values = told.next().unwrap_or_default();
+    for flow in flows.iter_mut().filter(|flow| !columns(flow).is_empty()) {
+        flow.take_values(told.next().unwrap_or_default());
     }
     Ok(())
 }
 
-fn asked(request: &Request, flow: &Flow) -> Asked<Vec<yearbook_sdk::adapter::ColumnValues>> {
-    let selection = Selection::new(&flow.dataset.name);
-    let query = ValueQuery::new(selection, flow.coded_columns());
+fn asked(request: &Request, flow: &Flow, columns: Vec<String>) -> Asked<Vec<ColumnValues>> {
+    let query = ValueQuery::new(Selection::new(&flow.dataset.name), columns);
     Asked::values(ValueQuery { language: language(request), limit: MAX_CODES, ..query })
 }
