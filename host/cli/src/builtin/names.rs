@@ -3,7 +3,7 @@
 
 /// Names of the built-in plugins: formats in the order in which they are listed, then integrations,
 /// then transforms, then adapters.
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 15] = [
     "json",
     "csv",
     "arrow",
@@ -18,6 +18,7 @@ pub const NAMES: [&str; 14] = [
     "pivot",
     "ogc",
     "mcp",
+    "sdmx",
 ];
 
 /// Names of the built-in readers. They are no releases: a publisher takes them where nobody

@@ -81,13 +81,13 @@ fn a_server_notices_what_commands_do_and_stops_when_asked_contract_6() {
     let kinds =
         |kind| listed.as_array().unwrap().iter().filter(|plugin| plugin["kind"] == kind).count();
     let kinds = ["encoder", "generator", "transform", "adapter"].map(kinds);
-    assert_eq!(kinds, [5, 3, 4, 2], "{listed}");
+    assert_eq!(kinds, [5, 3, 4, 3], "{listed}");
     let doctor =
         yearbook.run_with(&[("YEARBOOK_SERVER__LISTEN", &address)], &["doctor"]).ok().stdout;
     assert!(
         doctor.contains(
             "svg, azure-data-factory, fivetran, meltano, aggregate, growth, pivot, resample, \
-                mcp, ogc load"
+                mcp, ogc, sdmx load"
         ),
         "{doctor}"
     );
