@@ -29,7 +29,7 @@ pub use state::AdaptersState;
 /// Every route of adapters.
 pub fn routes(state: &Arc<AdaptersState>) -> Router {
     let mount = || -> MethodRouter<Arc<AdaptersState>> {
-        get(mount::answer).post(mount::answer).fallback(mount::refuse_method)
+        get(mount::answer).post(mount::answer).fallback(mount::answer)
     };
     Router::new()
         .route("/api/{name}", mount())
@@ -38,8 +38,8 @@ pub fn routes(state: &Arc<AdaptersState>) -> Router {
         .with_state(Arc::clone(state))
 }
 
-/// Lays around all routes what lets scripts on other pages send the headers that an adapter
-/// declares, beside those that every route allows.
+/// Lays around all routes what answers to OPTIONS say of an adapter: its methods, and to scripts on
+/// other pages the headers that it declares, beside those that every route allows.
 pub fn allow_headers(routes: Router, state: &Arc<AdaptersState>) -> Router {
     routes.layer(from_fn_with_state(Arc::clone(state), allow_declared))
 }
@@ -49,14 +49,16 @@ async fn allow_declared(
     request: Request,
     next: Next,
 ) -> Response {
-    let is_preflight = request.method() == Method::OPTIONS;
-    let adapter = is_preflight.then(|| mount::find(&app, request.uri()).ok()).flatten();
+    let asks = request.method() == Method::OPTIONS;
+    let adapter = asks.then(|| mount::find(&app, request.uri()).ok()).flatten();
     let mut response = next.run(request).await;
-    if let Some(adapter) = adapter
-        && response.headers().contains_key(ACCESS_CONTROL_ALLOW_HEADERS)
-    {
-        for header in &adapter.description().headers {
-            append_text(response.headers_mut(), ACCESS_CONTROL_ALLOW_HEADERS, header);
+    if let Some(adapter) = adapter {
+        let headers = response.headers_mut();
+        mount::insert_methods(headers, &adapter, &Method::OPTIONS);
+        if headers.contains_key(ACCESS_CONTROL_ALLOW_HEADERS) {
+            for header in &adapter.description().headers {
+                append_text(headers, ACCESS_CONTROL_ALLOW_HEADERS, header);
+            }
         }
     }
     response

@@ -8,11 +8,12 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use http::header::ALLOW;
 use http::request::Parts;
-use http::{Method, Uri};
+use http::{HeaderMap, Method, Uri};
 use yearbook_domain::Refusal;
 use yearbook_http::authentication::{self, Authenticated, RequestSource};
 use yearbook_http::client_address::address_block_of;
-use yearbook_http::{Core, Error};
+use yearbook_http::headers::insert_text;
+use yearbook_http::{Core, Error, status};
 use yearbook_sandbox::adapter::Rows;
 use yearbook_sandbox::{AdapterCalls, PluginAdapter};
 
@@ -36,6 +37,7 @@ pub(crate) async fn answer(
     let address = address_block_of(&request);
     let (parts, body) = request.into_parts();
     let SentRequest { parts, mut guest, key } = SentRequest::parse(&app, &plugin, parts)?;
+    let method = parts.method.clone();
     let mut refusals = RefusalWriter::new(&app, &parts);
     let stranger = source.stranger(&app.core);
     let auth = match admit(&app, source, &parts, key).await {
@@ -52,9 +54,9 @@ pub(crate) async fn answer(
     refusals.caller = auth.as_ref().map(|auth| auth.caller.id().clone());
     let holder = auth.as_ref().map_or(stranger, |auth| auth.holder.clone());
     let read = match parts.method {
-        Method::POST if !plugin.description().posts => Err(Error::MethodNotAllowed),
-        Method::POST => request::read_body(body).await,
-        _ => Ok(Vec::new()),
+        Method::GET | Method::HEAD => Ok(Vec::new()),
+        Method::POST if plugin.description().posts => request::read_body(body).await,
+        _ => Err(AdapterRefusal::OtherMethod { posts: plugin.description().posts }.into()),
     };
     let refused = read.map(|body| guest.body = body).err();
     let mut calls = plugin.calls(holder, Arc::new(guest));
@@ -67,23 +69,22 @@ pub(crate) async fn answer(
         Ok(response) => response,
         Err(error) => refusals.write(&mut calls, error.into_response()).await,
     };
+    if response.status() == status::METHOD_NOT_ALLOWED {
+        insert_methods(response.headers_mut(), &plugin, &method);
+    }
     if let Some(auth) = auth {
         authentication::write_usage(&app.core, &auth.caller, &mut response).await;
     }
     Ok(response)
 }
 
-/// Refuses a method that no adapter takes.
-///
-/// # Errors
-/// 404 and 503 as for every request.
-pub(crate) async fn refuse_method(
-    State(app): State<Arc<AdaptersState>>,
-    uri: Uri,
-) -> Result<Response, Error> {
-    let posts = find(&app, &uri)?.description().posts;
-    let methods = if posts { "GET, HEAD, POST, OPTIONS" } else { "GET, HEAD, OPTIONS" };
-    Ok(([(ALLOW, methods)], Error::MethodNotAllowed).into_response())
+/// Inserts the methods that an adapter takes, but the `refused` one, and OPTIONS, which is CORS's.
+pub(crate) fn insert_methods(headers: &mut HeaderMap, plugin: &PluginAdapter, refused: &Method) {
+    let is_read = matches!(*refused, Method::GET | Method::HEAD);
+    let posts = plugin.description().posts && *refused != Method::POST;
+    let methods = [(!is_read, "GET, HEAD"), (posts, "POST"), (true, "OPTIONS")];
+    let methods = methods.into_iter().filter_map(|(is_taken, name)| is_taken.then_some(name));
+    insert_text(headers, ALLOW, &methods.collect::<Vec<_>>().join(", "));
 }
 
 /// The adapter that `uri` names.

@@ -35,6 +35,11 @@ pub(crate) enum AdapterRefusal {
     TooManyParameters,
     /// 431: a header is longer than an adapter takes.
     HeaderTooLong,
+    /// 405: a method that no adapter takes, or POST at one that does not.
+    OtherMethod {
+        /// Set where this one takes POST.
+        posts: bool,
+    },
 }
 
 impl RoomRefusal for AdapterRefusal {
@@ -48,6 +53,7 @@ impl RoomRefusal for AdapterRefusal {
             Self::TooManySegments => (status::URI_TOO_LONG, "too_many_segments"),
             Self::TooManyParameters => (status::URI_TOO_LONG, "too_many_parameters"),
             Self::HeaderTooLong => (status::HEADERS_TOO_LARGE, "header_too_long"),
+            Self::OtherMethod { .. } => (status::METHOD_NOT_ALLOWED, "method_not_allowed"),
         }
     }
 
@@ -75,6 +81,12 @@ impl RoomRefusal for AdapterRefusal {
                 "The query has more parameters than this API takes; send fewer.".to_owned()
             }
             Self::HeaderTooLong => "A header is longer than this API takes; shorten it.".to_owned(),
+            Self::OtherMethod { posts: false } => {
+                "This API can only be read; use GET, HEAD or OPTIONS.".to_owned()
+            }
+            Self::OtherMethod { posts: true } => {
+                "This API can only be read; use GET, HEAD, POST or OPTIONS.".to_owned()
+            }
         }
     }
 }

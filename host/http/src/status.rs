@@ -30,6 +30,8 @@ pub const BAD_REQUEST: StatusCode = StatusCode::BAD_REQUEST;
 pub const FORBIDDEN: StatusCode = StatusCode::FORBIDDEN;
 /// 404: there is no such thing.
 pub const NOT_FOUND: StatusCode = StatusCode::NOT_FOUND;
+/// 405: an adapter does not take the method.
+pub const METHOD_NOT_ALLOWED: StatusCode = StatusCode::METHOD_NOT_ALLOWED;
 /// 413: the body of the request is too long.
 pub const PAYLOAD_TOO_LARGE: StatusCode = StatusCode::PAYLOAD_TOO_LARGE;
 /// 414: the address has more parts than an adapter takes.
@@ -99,7 +101,7 @@ impl Error {
             },
             Self::Room(refusal) => refusal.status_and_code(),
             Self::NoSuchRoute => (StatusCode::NOT_FOUND, "no_such_route"),
-            Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            Self::MethodNotAllowed => (METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "precondition_failed"),
             Self::AddressTooLong { .. } => (StatusCode::URI_TOO_LONG, "address_too_long"),
             Self::RangeNotSatisfiable { .. } => {

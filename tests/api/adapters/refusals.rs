@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use yearbook_sandbox::adapter::Document;
 use yearbook_tests::app::{Reply, TestApp};
 
-use super::{address, document, get, said, service};
+use super::{address, document, get, said, service, written};
 
 /// The refusal of a body that is too long, whose text is what `refusal` says.
 async fn too_long(app: &TestApp, refusal: Option<Value>) -> Reply {
@@ -96,15 +96,29 @@ async fn a_refusal_that_its_adapter_cannot_write_has_the_body_of_v1_contract_17(
 }
 
 #[tokio::test]
-async fn a_post_that_its_adapter_does_not_take_is_405_in_its_own_form_contract_17() {
-    let app = TestApp::start().await;
+async fn a_method_that_its_adapter_does_not_take_is_405_in_its_own_form_contract_17() {
+    let app = service().await;
     app.load("time-series");
-    for method in ["POST", "PUT", "DELETE"] {
+    for method in ["POST", "PUT", "PATCH", "DELETE", "TRACE", "PURGE"] {
         let reply = app.ask(method, "/api/time-series/series").json_body(&json!({})).send().await;
         assert_eq!(reply.outcome(), (405, "method_not_allowed".to_owned()), "{method}");
         assert_eq!(reply.header("allow"), "GET, HEAD, OPTIONS");
-        let is_own = reply.header("content-type").contains("xml");
-        assert_eq!(is_own, method == "POST", "{}", reply.text());
+        assert!(reply.header("content-type").contains("xml"), "{method}: {}", reply.text());
+        assert!(reply.text().contains("use GET, HEAD or OPTIONS"), "{}", reply.text());
     }
     assert!(app.get("/api/time-series/series").send().await.text().contains("series_id"));
+    let reply = app.ask("DELETE", "/api/scripted/request").send().await;
+    assert_eq!(reply.outcome(), (405, "method_not_allowed".to_owned()));
+    assert_eq!(reply.json()["status"], 405, "{}", reply.text());
+    assert_eq!(reply.header("allow"), "GET, HEAD, POST, OPTIONS");
+    // Where an adapter itself refuses to be read, reading is none of its methods.
+    let reply = get(&app, &written(&document(405, "no"))).await;
+    assert_eq!((reply.status.as_u16(), reply.header("allow").as_str()), (405, "POST, OPTIONS"));
+    for (path, methods) in [
+        ("/api/time-series/series", "GET, HEAD, OPTIONS"),
+        ("/api/scripted/request", "GET, HEAD, POST, OPTIONS"),
+    ] {
+        let reply = app.ask("OPTIONS", path).send().await;
+        assert_eq!(reply.header("allow"), methods, "{path}");
+    }
 }
