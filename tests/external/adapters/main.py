@@ -19,10 +19,12 @@ import assistants
 import boxes
 import described
 import fredapi
+import in_sdmx
 import inspector
 import ogc
 import patient
 import pygeoapi_peer
+import sdmx_ml
 import tiles
 from tally import Tally, proof
 
@@ -231,10 +233,12 @@ def main():
         a_search_finds_series_that_can_be_read_contract_17(tally, client)
         refusals_reach_the_client_in_its_own_form_contract_17(tally, service, client)
     ogc.check_all(tally, service)
+    in_sdmx.check_all(tally, service)
     boxes.boxes_over_coasts_and_poles_are_those_of_shapely_contract_18(tally, service.base, service.key)
     pygeoapi_peer.boxes_and_dates_are_those_of_pygeoapi_contract_18(tally, service)
     described.the_service_answers_as_its_definition_says_contract_18(tally, service.base, service.key)
     tiles.check_all(tally, service, given.tile_modules)
+    sdmx_ml.check_all(tally, service)
     assistants.check_all(tally, service, given.modules)
     if given.modules:
         inspector.the_inspector_lists_and_calls_tools_contract_20(tally, service, given.modules)

@@ -150,7 +150,7 @@ pub(super) fn adapters(repository: &Repository) -> Result<CheckCounts> {
     fixture.publish_demo()?;
     let key = fixture.key("enterprise")?;
     let dist = repository.root().join("plugins/dist");
-    let installed = ["time-series.wasm", "mvt.wasm"].map(|name| dist.join(name));
+    let installed = ["time-series.wasm", "mvt.wasm", "sdmx-ml.wasm"].map(|name| dist.join(name));
     for component in installed.into_iter().chain([suite_adapter(repository)?]) {
         command::run(fixture.yearbook().args(["plugin", "install"]).arg(component))?;
     }
