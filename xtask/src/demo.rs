@@ -26,8 +26,8 @@ mod requests;
 pub const ROWS: u64 = 1_000_000;
 
 /// Formats that are not part of the binary.
-const FORMATS: [&str; 7] =
-    ["ndjson", "geojson", "geoparquet", "mvt", "xlsx", "sdmx-csv", "json-stat"];
+const FORMATS: [&str; 8] =
+    ["ndjson", "geojson", "geoparquet", "mvt", "xlsx", "sdmx-csv", "sdmx-ml", "json-stat"];
 
 /// Arguments of `cargo xtask demo`.
 #[derive(Debug)]

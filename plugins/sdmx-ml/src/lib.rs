@@ -53,7 +53,7 @@ impl Encoder for SdmxMlEncoder {
                     Kind::Text,
                     "full",
                     &["full", "dataonly", "serieskeysonly", "nodata"],
-                    "As in SDMX REST: everything, no attributes, or a series for each row without observations.",
+                    "As in SDMX REST: everything, no attributes, or series without observations.",
                 ),
                 parameter(
                     "structure",

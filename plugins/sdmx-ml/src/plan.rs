@@ -14,7 +14,7 @@ pub(crate) enum Layout {
     Flat,
     /// Inside series.
     Series,
-    /// A series for each row, without observations.
+    /// Series without observations.
     SeriesKeys,
 }
 
@@ -94,8 +94,8 @@ impl Plan {
         let writer = Writer { cells: cells.of(batch), key, measures };
         match layout {
             Layout::Flat => writer.flat(batch.rows(), out),
-            Layout::Series => writer.series(batch.rows(), out),
-            Layout::SeriesKeys => writer.series_keys(batch.rows(), out),
+            Layout::Series => writer.series(batch.rows(), true, out),
+            Layout::SeriesKeys => writer.series(batch.rows(), false, out),
         }
     }
 }
@@ -127,19 +127,8 @@ impl Writer<'_> {
         }
     }
 
-    fn series_keys(&self, rows: usize, out: &mut Vec<u8>) {
-        for row in 0..rows {
-            for MeasureLanes { name, .. } in self.measures {
-                out.extend_from_slice(b"<Series");
-                self.lanes(self.key, row, out);
-                self.lanes(name.as_slice(), row, out);
-                out.extend_from_slice(b"/>\n");
-            }
-        }
-    }
-
     /// Rows with the same key that follow each other are a series.
-    fn series(&self, rows: usize, out: &mut Vec<u8>) {
+    fn series(&self, rows: usize, with_observations: bool, out: &mut Vec<u8>) {
         let (mut key, mut next) = (Vec::new(), Vec::new());
         let mut first = 0;
         for row in 0..=rows {
@@ -155,6 +144,10 @@ impl Writer<'_> {
                 out.extend_from_slice(b"<Series");
                 out.extend_from_slice(&key);
                 self.lanes(name.as_slice(), first, out);
+                if !with_observations {
+                    out.extend_from_slice(b"/>\n");
+                    continue;
+                }
                 out.extend_from_slice(b">\n");
                 for row in first..row {
                     out.extend_from_slice(b"<Obs");

@@ -152,8 +152,15 @@ fn details_are_those_of_sdmx_rest_contract_19() {
     assert_eq!(data_only[0], "Obs REGION=north TIME_PERIOD=2024-Q1 OBS_VALUE=1.5");
     for detail in ["serieskeysonly", "nodata"] {
         let keys = data(&wide(), &[("detail", detail)]);
-        let first = ["Series REGION=north MEASURE=price", "Series REGION=north MEASURE=sales"];
-        assert_eq!(keys[..2], first, "a row is a series");
+        assert_eq!(
+            keys,
+            [
+                "Series REGION=north MEASURE=price",
+                "Series REGION=north MEASURE=sales",
+                "Series REGION=South$20$26$20West MEASURE=price",
+                "Series REGION=South$20$26$20West MEASURE=sales",
+            ]
+        );
     }
 }
 

@@ -17,7 +17,7 @@ const STATUSES: [&str; 7] = [
 
 /// Formats, transforms and adapters that ship; the host has no line for any of them but where it
 /// embeds them.
-const PLUGINS: [&str; 21] = [
+const PLUGINS: [&str; 22] = [
     "json",
     "csv",
     "arrow",
@@ -28,6 +28,7 @@ const PLUGINS: [&str; 21] = [
     "geoparquet",
     "xlsx",
     "sdmx-csv",
+    "sdmx-ml",
     "json-stat",
     "mvt",
     "growth",
