@@ -1,6 +1,6 @@
 //! Writes the list of tools as clients are told of it, out of `tools.json`, and the names of each
 //! tool's arguments. In `tools.json` `"@NAME"` stands for a part, `"+"` for the members of one, and
-//! an object that does not say what it requires requires all.
+//! an object that does not say what it requires requires all. A list of types becomes `anyOf`.
 
 #![expect(clippy::disallowed_methods, reason = "cargo tells a build script by its environment")]
 
@@ -70,8 +70,25 @@ fn write(parts: &Value, value: &Value) -> Value {
                 let names = properties.keys().cloned().map(Value::from).collect();
                 written.insert("required".to_owned(), names);
             }
+            if let Some(Value::Array(types)) = written.get("type") {
+                let any = types.iter().map(|of| json!({ "type": of })).collect();
+                written = split(written, any);
+            }
             Value::Object(written)
         }
         other => other.clone(),
     }
+}
+
+/// A schema of several types with a branch for each: a client that knows one type a schema takes
+/// a list of them for an error.
+fn split(mut schema: Map<String, Value>, mut branches: Vec<Value>) -> Map<String, Value> {
+    schema.remove("type");
+    if let Some(items) = schema.remove("items") {
+        for branch in branches.iter_mut().filter(|branch| branch["type"] == "array") {
+            branch["items"] = items.clone();
+        }
+    }
+    schema.insert("anyOf".to_owned(), branches.into());
+    schema
 }

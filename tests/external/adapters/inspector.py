@@ -50,7 +50,7 @@ def the_inspector_lists_and_calls_tools_contract_20(tally, service, modules):
             status, found, said = inspector.ask("tools/list")
             assert status == 0 and [tool["name"] for tool in found["tools"]] == TOOLS, found
             # It judges schemas by what other programs understand.
-            assert "Schema portability: 0 errors" in said, said[-2000:]
+            assert "Schema portability" not in said, said[-2000:]
             return True
 
         def rows():
