@@ -1,17 +1,21 @@
 //! `/api`: this API described by OpenAPI 3.0.
 
 use serde_json::{Map, Value, json};
-use yearbook_sdk::adapter::{Asked, Dataset, DatasetQuery, Document, Host, Reply, Request, Step};
+use yearbook_sdk::adapter::{
+    Asked, Dataset, DatasetQuery, Document, Format, Host, Reply, Request, Step,
+};
 
 use crate::links::{GEOJSON, JSON, OPENAPI, SCHEMA};
+use crate::negotiation::Encoding;
 use crate::queryables::{queryables, schema};
 use crate::{negotiation, parameters, tile_format};
 
 /// Collections whose parameters are written out. Of more their queryables tell.
 const MOST_COLLECTIONS: u32 = 200;
 
-/// Parameters, problems and ways to send a key.
+/// Parameters, problems and ways to send a key, with a place for the encodings of items.
 const COMPONENTS: &str = include_str!("components.json");
+const ENCODINGS: &str = "[\"FORMATS\"]";
 
 /// `/api`.
 pub(crate) fn show(request: &Request, host: &mut Host) -> Step<Reply> {
@@ -32,22 +36,31 @@ pub(crate) fn show(request: &Request, host: &mut Host) -> Step<Reply> {
             "description": "OGC API Features, Records and Tiles. Features and tiles need a key; all other resources need none.",
         },
         "servers": [{ "url": request.base }],
-        "paths": paths(
-            few.as_ref().map_or(&[][..], |page| &page.datasets),
-            tile_format::is_among(&formats),
-        ),
+        "paths": paths(few.as_ref().map_or(&[][..], |page| &page.datasets), &formats),
     });
     // Text as it is: half of this component would be code that builds it.
     let body = document.to_string();
+    let names = Encoding::all(&formats).map(|encoding| Value::from(encoding.named().0));
+    let names = Value::from_iter(names);
+    let components = COMPONENTS.replacen(ENCODINGS, &names.to_string(), 1);
     let body =
-        format!("{},\"components\":{COMPONENTS}}}", body.strip_suffix('}').unwrap_or_default());
+        format!("{},\"components\":{components}}}", body.strip_suffix('}').unwrap_or_default());
     Ok(Document::new(200, OPENAPI, body).into())
 }
 
-fn paths(datasets: &[Dataset], has_tiles: bool) -> Map<String, Value> {
+fn paths(datasets: &[Dataset], formats: &[Format]) -> Map<String, Value> {
     let mut paths = Map::new();
     let mut add = |path: &str, summary: &str, media_type, parameters: Vec<Value>| {
-        paths.insert(path.to_owned(), json!({ "get": get(path, summary, media_type, parameters) }));
+        let mut operation = get(path, summary, media_type, parameters);
+        if path.contains("/items") && !path.contains("/catalogue/") {
+            let content = &mut operation["responses"]["200"]["content"];
+            for encoding in Encoding::all(formats) {
+                if let Encoding::Format(Format { media_type, .. }) = encoding {
+                    content[media_type.split(';').next().unwrap_or_default()] = json!({});
+                }
+            }
+        }
+        paths.insert(path.to_owned(), json!({ "get": operation }));
     };
     let f = || parameter("f");
     add("/", "Landing page", JSON, vec![f()]);
@@ -78,7 +91,7 @@ fn paths(datasets: &[Dataset], has_tiles: bool) -> Map<String, Value> {
         GEOJSON,
         records.map(parameter).into(),
     );
-    if has_tiles {
+    if tile_format::is_among(formats) {
         let place = ["tileMatrix", "tileRow", "tileCol", "datetime", "tileF", "queryables"];
         let tile = [id()].into_iter().chain(place.map(parameter));
         let set = |rest: &str| path(&format!("/tiles/WebMercatorQuad{rest}"));

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use yearbook_sdk::adapter::{
-    Asked, Dataset, DatasetPage, DatasetQuery, Document, Host, Reply, Request, Step, Unit,
+    Asked, BoundingBox, Dataset, DatasetPage, DatasetQuery, Document, Host, Reply, Request, Step,
+    Unit,
 };
 
 use crate::collections::{self, MOST_DATASETS, page_of};
@@ -47,11 +48,10 @@ pub(crate) fn list(request: &Request, host: &mut Host) -> Step<Reply> {
     let days = parameters::datetime(request)?;
     let is_filtered = days != (None, None);
     let limit = parameters::limit(request, MOST_RECORDS)?;
-    let found = if request.parameter("type").is_some_and(|types| !has(types, "dataset")) {
-        DatasetPage { datasets: Vec::new(), total: 0, next: None }
-    } else {
-        find(request, host, limit)?
-    };
+    let mut found = find(request, host, limit)?;
+    if request.parameter("type").is_some_and(|types| !has(types, "dataset")) {
+        found = DatasetPage { datasets: Vec::new(), total: 0, next: None };
+    }
     let records = found.datasets.iter().filter(|dataset| is_within(dataset, &days));
     let records: Vec<Value> = records.map(|dataset| record(request, dataset)).collect();
     let mut links = links::own(request, GEOJSON);
@@ -223,30 +223,28 @@ fn record(request: &Request, dataset: &Dataset) -> Value {
         let codes = dataset.languages.iter().map(|code| json!({ "code": code }));
         properties["resourceLanguages"] = codes.collect();
     }
-    json!({
+    let mut record = json!({
         "id": name,
         "type": "Feature",
         "conformsTo": ["http://www.opengis.net/spec/ogcapi-records-1/1.0/req/record-core"],
         "time": time,
-        "geometry": geometry(dataset),
+        "geometry": null,
         "properties": properties,
         "links": links,
-    })
+    });
+    add_extent(&mut record, dataset);
+    record
 }
 
-/// The extent of a dataset; two polygons where it lies across 180°.
-fn geometry(dataset: &Dataset) -> Option<Value> {
-    let bbox = dataset.bbox?;
-    let ring = |west: f64, east: f64| {
-        let (south, north) = (bbox.south, bbox.north);
-        json!([[[west, south], [east, south], [east, north], [west, north], [west, south]]])
-    };
-    Some(if bbox.west > bbox.east {
-        let parts = [ring(bbox.west, 180.0), ring(-180.0, bbox.east)];
-        json!({ "type": "MultiPolygon", "coordinates": parts })
-    } else {
-        json!({ "type": "Polygon", "coordinates": ring(bbox.west, bbox.east) })
-    })
+/// Adds the extent of a dataset. A shape of two parts would be the exact one across 180°, but
+/// clients take the first corners of each shape for its box, and fail at others: so that one goes
+/// all around, and `bbox` has the sides.
+fn add_extent(record: &mut Value, dataset: &Dataset) {
+    let Some(BoundingBox { west, south, east, north }) = dataset.bbox else { return };
+    record["bbox"] = json!([west, south, east, north]);
+    let (west, east) = if west > east { (-180.0, 180.0) } else { (west, east) };
+    let ring = [[west, south], [east, south], [east, north], [west, north], [west, south]];
+    record["geometry"] = json!({ "type": "Polygon", "coordinates": [ring] });
 }
 
 /// A distance of dates as ISO 8601 has it.

@@ -225,6 +225,15 @@ def records_are_found_by_owslib_contract_18(tally, service):
         assert "nz_named_islands" in [record["id"] for record in near["features"]]
         record = client.collection_item("catalogue", "us_airports")
         assert record["properties"]["type"] == "dataset" and record["geometry"]
+        across = 0
+        for name in names:
+            record = client.collection_item("catalogue", name)
+            if record["geometry"]:
+                # As MetaSearch reads a record, from two corners.
+                (west, south), _, (east, north) = record["geometry"]["coordinates"][0][:3]
+                assert west <= east and south <= north, record["geometry"]
+                across += record["bbox"][0] > record["bbox"][2]
+        assert across, "no dataset across 180° was read"
         return True
 
     tally.check("OWSLib's Records", check)

@@ -101,6 +101,14 @@ fn the_definition_has_every_path_and_parameter_contract_18() {
     assert!(items["security"].as_array().unwrap().contains(&json!({ "header": [] })));
     let records = &api["components"]["parameters"]["recordLimit"]["schema"];
     assert_eq!((&records["maximum"], &records["default"]), (&json!(1_000), &json!(10)));
+    let encodings = schema("f")["enum"].as_array().unwrap().clone();
+    for encoding in &encodings {
+        let address = format!("/collections/places/items?f={}", encoding.as_str().unwrap());
+        assert!([200, 303].contains(&get(&address).status), "{address}");
+    }
+    let content = items["responses"]["200"]["content"].as_object().unwrap();
+    assert!(content.contains_key("application/geo+json") && content.contains_key("text/csv"));
+    assert!(encodings.len() > 2 && encodings.contains(&json!("csv")), "{encodings:?}");
     // Every reference leads somewhere, and every operation has a name of its own.
     let text = api.to_string();
     for place in text.split("\"$ref\":\"#").skip(1) {

@@ -42,9 +42,12 @@ fn every_dataset_is_a_record_contract_18() {
         of(1)["time"],
         json!({ "interval": ["2024-01-01", "2025-12-01"], "resolution": "P1M" })
     );
-    // Across 180°.
-    assert_eq!(of(2)["geometry"]["type"], "MultiPolygon");
-    assert_eq!(of(2)["geometry"]["coordinates"][1][0][0], json!([-180.0, -46.5]));
+    // Across 180° the shape goes all around, as a client reads it that takes corners for the box.
+    let shape = &of(2)["geometry"];
+    let corners = (&shape["coordinates"][0][0], &shape["coordinates"][0][2]);
+    assert_eq!(shape["type"], "Polygon");
+    assert_eq!(corners, (&json!([-180.0, -46.5]), &json!([180.0, -36.8])));
+    assert_eq!(of(2)["bbox"], json!([168.3, -46.5, -176.5, -36.8]));
     let places = super::service::links_in(of(2), "items");
     assert_eq!(places, [format!("{BASE}/collections/places/items")]);
     assert_eq!(get(&format!("{ITEMS}/nothing")).status, 404);
@@ -70,5 +73,8 @@ fn records_are_searched_and_paged_contract_18() {
     let second = get(next[0].strip_prefix(BASE).unwrap());
     assert_eq!(second.ids(), ["prices_wide"]);
     assert!(second.links("next").is_empty());
-    assert_eq!(get(&format!("{ITEMS}?offset=5000")).status, 400);
+    for wrong in ["offset=5000", "q=,", "q=a,b,c,d,e,f,g,h,i", "type=service&q=,", "ids=codes&q=a"]
+    {
+        assert_eq!(get(&format!("{ITEMS}?{wrong}")).status, 400, "{wrong}");
+    }
 }
