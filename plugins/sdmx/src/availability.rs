@@ -150,7 +150,7 @@ fn ends(values: &[ColumnValues]) -> Option<(String, String)> {
     Some((first.clone(), last.clone()))
 }
 
-/// What `references` adds to the constraint.
+/// Kinds that `references` adds to the constraint.
 fn references(request: &Request) -> Step<Vec<Kind>> {
     use Kind::{Codelist, ConceptScheme, DataStructure, Dataflow};
     Ok(match request.parameter("references").unwrap_or("none") {

@@ -15,7 +15,7 @@ pub struct Csv {
     /// Lanes of the key, and of the observations of each column of values.
     key: Vec<usize>,
     measures: Vec<Vec<usize>>,
-    /// What stands before each observation.
+    /// The beginning of each line.
     lead: String,
     header: String,
     views: Vec<View>,

@@ -10,13 +10,13 @@ use crate::negotiation::{Encoding, Face, data_type};
 use crate::problem::{self, bad_request, not_found, unsaid};
 use crate::query::{Ids, ids};
 use crate::selected::{Content, MOST_SORTED, Selected};
-use crate::structures::{ask_values, dataset, nothing};
+use crate::structures::{dataset, flow, nothing};
 
 /// Name of the format that writes SDMX-ML.
 const ML: &str = "sdmx-ml";
 const NO_DATA: &str = "nothing is found for this key and these parameters";
 
-/// What an address of data names, and whether the format that writes SDMX-ML is loaded.
+/// The things that an address of data names, and whether the format that writes SDMX-ML is loaded.
 pub(crate) struct Place {
     pub(crate) flow: Flow,
     pub(crate) key: String,
@@ -87,8 +87,7 @@ fn find(
     // Both at once, for a request has few calls.
     let (told, formats) = host.ask(asked)?;
     let told = told.map_err(|_| not_found(format!("there is no dataflow '{id}'")))?;
-    let mut flow = Flow::required(told)?;
-    ask_values(request, host, std::slice::from_mut(&mut flow), false)?;
+    let flow = flow(request, host, told)?;
     if !ids(face, agency).has_agency(&flow.name.agency)
         || !ids(face, version).has_version(&flow.name.version)
     {

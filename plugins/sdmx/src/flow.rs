@@ -1,9 +1,9 @@
 //! A dataset as a dataflow: its structure, out of the facts that the host tells of it.
 
-use yearbook_sdk::adapter::{Column, ColumnType, ColumnValues, Dataset, Step, Stop};
+use yearbook_sdk::adapter::{Column, ColumnType, ColumnValues, Dataset, Stop};
 use yearbook_sdmx_model::{
     self as model, MAX_CODES, MEASURE, OBS_VALUE, Representation, Role, Structure, TIME_PERIOD,
-    ValueType, flow_id,
+    ValueType,
 };
 
 use crate::problem::not_found;
@@ -17,7 +17,7 @@ pub(crate) struct Flow {
     pub(crate) values: Vec<ColumnValues>,
 }
 
-/// What a component is.
+/// Kinds of components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Dimension,
@@ -44,16 +44,21 @@ pub(crate) struct Code {
 }
 
 impl Flow {
-    /// The dataflow of a dataset.
+    /// The dataflow of a dataset, with the numbers of values of its key where they were asked for.
     ///
     /// # Errors
     /// Why it is none.
-    pub(crate) fn new(dataset: Dataset) -> Result<Self, model::Decline> {
+    pub(crate) fn new(dataset: Dataset, counts: &[ColumnValues]) -> Result<Self, model::Decline> {
         let structure = structure(&dataset, &[])?;
-        // A column has no more values than rows.
-        let rows = dataset.editions.first().and_then(|edition| u32::try_from(edition.rows).ok());
-        let rows = rows.filter(|rows| *rows <= MAX_CODES);
-        structure.check_codes(|at| dataset.columns[at].distinct.or(rows))?;
+        let rows = few_rows(&dataset);
+        structure.check_codes(|at| {
+            let column = &dataset.columns[at];
+            let counted = || {
+                let counted = counts.iter().find(|counted| counted.column == column.name)?;
+                u32::try_from(counted.distinct?).ok()
+            };
+            column.distinct.or(rows).or_else(counted)
+        })?;
         let name = model::Flow::new(&dataset.namespace, &dataset.name, dataset.schema_version);
         Ok(Self { dataset, structure, name, values: Vec::new() })
     }
@@ -71,15 +76,6 @@ impl Flow {
     pub(crate) fn status_columns(&self) -> Vec<&str> {
         let columns = self.dataset.columns.iter();
         columns.filter(|column| column.role == "status").map(|column| &*column.name).collect()
-    }
-
-    /// The same for a request of this one alone.
-    ///
-    /// # Errors
-    /// 404 with the reason.
-    pub(crate) fn required(dataset: Dataset) -> Step<Self> {
-        let id = flow_id(&dataset.name);
-        Self::new(dataset).map_err(|reason| not_found(format!("{id} is no dataflow: {reason}")))
     }
 
     /// All components: dimensions in the order of a key, attributes, the measure.
@@ -185,6 +181,27 @@ impl Flow {
     pub(crate) fn language(&self) -> &str {
         self.dataset.languages.first().map_or("en", String::as_str)
     }
+}
+
+/// Names of the columns of the key whose values are to be counted, for nobody said how many there
+/// are.
+pub(crate) fn uncounted(dataset: &Dataset) -> Vec<&str> {
+    if few_rows(dataset).is_some() {
+        return Vec::new();
+    }
+    let is_time = |role: &str| role == "date" || role == "period";
+    let columns = dataset.columns.iter().filter(|column| {
+        column.distinct.is_none()
+            && !is_time(&column.role)
+            && dataset.primary_key.contains(&column.name)
+    });
+    columns.map(|column| &*column.name).collect()
+}
+
+/// Number of rows where they are few: a column has no more values.
+fn few_rows(dataset: &Dataset) -> Option<u32> {
+    let rows = u32::try_from(dataset.editions.first()?.rows).ok()?;
+    (rows <= MAX_CODES).then_some(rows)
 }
 
 /// The name of the dataset that a dataflow is, where one may be.

@@ -59,7 +59,7 @@ pub(crate) fn write(message: &Message<'_>, address: &str) -> String {
     json!({ "meta": meta, "data": data }).to_string()
 }
 
-/// What everything that is maintained has.
+/// Members that everything that is maintained has.
 fn maintained(
     message: &Message<'_>,
     flow: &Flow,

@@ -11,19 +11,19 @@ pub(crate) const MESSAGE_ID: &str = "YB";
 /// Time of a message about nothing that was ever published.
 const NEVER: &str = "1970-01-01T00:00:00Z";
 
-/// What is answered.
+/// An answer.
 pub(crate) struct Message<'a> {
     /// Ids of agencies, where their scheme is asked for.
     pub(crate) agencies: Option<Vec<String>>,
     pub(crate) flows: Vec<&'a Flow>,
     pub(crate) query: &'a Query,
-    /// What can be had under a selection.
+    /// The codes that a selection has.
     pub(crate) available: Option<Available>,
     /// Time of the newest snapshot that it speaks of.
     pub(crate) prepared: String,
 }
 
-/// What a selection has of each dimension.
+/// Codes, times and numbers under a selection.
 pub(crate) struct Available {
     /// Ids of dimensions with the codes that there are.
     pub(crate) codes: Vec<(String, Vec<String>)>,

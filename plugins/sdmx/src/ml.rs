@@ -40,7 +40,7 @@ pub(crate) struct Writer<'a> {
     pub(crate) xml: Xml,
     pub(crate) message: &'a Message<'a>,
     pub(crate) is_30: bool,
-    /// Where structures are.
+    /// Address of structures.
     address: &'a str,
 }
 

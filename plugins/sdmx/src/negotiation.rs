@@ -100,7 +100,7 @@ impl Offer {
         }
     }
 
-    /// How closely a range of `Accept` names it; `None` where it does not.
+    /// Returns how closely a range of `Accept` names it; `None` if it does not.
     fn matches(&self, range: &str, version: Option<&str>) -> Option<u8> {
         let kind = self.essence.split('/').next().unwrap_or_default();
         if range.eq_ignore_ascii_case(self.essence) {

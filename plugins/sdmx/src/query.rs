@@ -6,7 +6,7 @@ use crate::message::SENDER;
 use crate::negotiation::Face;
 use crate::problem::{bad_request, not_found, unsaid};
 
-/// What can be asked for.
+/// Kinds of structures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     AgencyScheme,
@@ -25,7 +25,7 @@ const KINDS: [(&str, Kind); 5] = [
     ("datastructure", Kind::DataStructure),
 ];
 
-/// What the standard has and this service has none of.
+/// Kinds that the standard has, and this service has none of.
 const NONE_OF: [&str; 38] = [
     "actualconstraint",
     "allowedconstraint",
@@ -67,7 +67,7 @@ const NONE_OF: [&str; 38] = [
     "vtlmappingscheme",
 ];
 
-/// How much of what is answered.
+/// Measure of how much is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
     Full,
@@ -145,8 +145,8 @@ impl Ids {
         }
     }
 
-    /// Returns whether an agency is meant: by its own id, or by that of the service, for clients that
-    /// know one agency a service.
+    /// Returns whether an agency is meant: by its own id, or by that of the service, for clients
+    /// that know one agency a service.
     pub(crate) fn has_agency(&self, id: &str) -> bool {
         self.has(id) || self.has(SENDER)
     }

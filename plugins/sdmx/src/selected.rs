@@ -1,4 +1,4 @@
-//! What a key and parameters select of a dataflow.
+//! The selection that a key and parameters make of a dataflow.
 
 use yearbook_sdk::adapter::{Asked, ColumnType, Host, Operator, Pick, Request, Selection, Step};
 use yearbook_sdmx_model::{MEASURE, OBS_VALUE, TIME_PERIOD, decode, period_days};
@@ -25,7 +25,7 @@ pub(crate) struct Selected {
     pub(crate) is_flat: bool,
 }
 
-/// What is sent of each observation.
+/// Parts of an observation that are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
     Full,
@@ -315,7 +315,8 @@ impl Selected {
         Ok(())
     }
 
-    /// Number of rows, counted where there is a condition: nobody else knows it before they are sent.
+    /// Number of rows, counted where there is a condition: nobody else knows it before they are
+    /// sent.
     pub(crate) fn count(&self, host: &mut Host) -> Step<u64> {
         let all = self.flow.dataset.editions.first().map_or(u64::MAX, |edition| edition.rows);
         let selection = &self.selection;

@@ -1,5 +1,5 @@
-//! Which list the codes of a status column are of. The host tells columns without their list, so it
-//! is known by the codes that there are, each with the label that the list has.
+//! Lists of statuses. The host tells columns without the list of their codes, so it is known by the
+//! codes that there are, each with the label that the list has.
 
 use yearbook_sdk::adapter::ColumnValues;
 

@@ -5,9 +5,9 @@ use yearbook_sdk::adapter::{
     Asked, ColumnValues, Dataset, DatasetPage, DatasetQuery, Document, Host, Refusal, Reply,
     Request, Selection, Step, Stop, ValueQuery,
 };
-use yearbook_sdmx_model::{MAX_CODES, Representation, agency_id};
+use yearbook_sdmx_model::{MAX_CODES, Representation, agency_id, flow_id};
 
-use crate::flow::{Flow, dataset_name};
+use crate::flow::{Flow, dataset_name, uncounted};
 use crate::message::{Message, prepared};
 use crate::negotiation::{Encoding, Face, language, structures_type};
 use crate::query::{Ids, Kind, Query};
@@ -29,7 +29,7 @@ pub(crate) fn show(face: Face, request: &Request, host: &mut Host, path: &[&str]
     let prepared = prepared(datasets.iter());
     let agencies = query.kinds.contains(&Kind::AgencyScheme).then(|| agencies(&query, &datasets));
     let has_flows = query.kinds != [Kind::AgencyScheme];
-    let mut flows: Vec<Flow> = if has_flows { flows(&query, datasets) } else { Vec::new() };
+    let mut flows = if has_flows { flows(request, host, &query, datasets)? } else { Vec::new() };
     let has_codes = query.wants(Kind::Codelist) && !query.is_stub(Kind::Codelist);
     ask_values(request, host, &mut flows, has_codes)?;
     let flows = flows.iter().collect();
@@ -119,7 +119,12 @@ fn agencies(query: &Query, datasets: &[Dataset]) -> Vec<String> {
 }
 
 /// The dataflows that a query means.
-fn flows(query: &Query, datasets: Vec<Dataset>) -> Vec<Flow> {
+fn flows(
+    request: &Request,
+    host: &mut Host,
+    query: &Query,
+    datasets: Vec<Dataset>,
+) -> Step<Vec<Flow>> {
     let is_named = |flow: &Flow| {
         let is_flow =
             query.kinds.iter().any(|kind| *kind != Kind::Codelist) && query.ids.has(&flow.name.id);
@@ -132,24 +137,56 @@ fn flows(query: &Query, datasets: Vec<Dataset>) -> Vec<Flow> {
         };
         is_flow || (query.kinds.contains(&Kind::Codelist) && is_codelist())
     };
-    let flows = datasets.into_iter().filter_map(|dataset| Flow::new(dataset).ok());
-    flows
-        .filter(|flow| {
-            query.agencies.has_agency(&flow.name.agency)
-                && query.versions.has_version(&flow.name.version)
-                && is_named(flow)
-        })
-        .collect()
+    // A request has few calls, and a long list took most of them.
+    let few = if datasets.len() > PAGE as usize { 0 } else { MOST_CODED };
+    let is_uncounted = |dataset: &Dataset| !uncounted(dataset).is_empty();
+    let asked = datasets.iter().filter(|dataset| is_uncounted(dataset)).take(few);
+    let asked: Vec<_> = asked.map(|dataset| counts(request, dataset)).collect();
+    let mut told = host.ask(asked)?.into_iter();
+    let flows = datasets.into_iter().filter_map(|dataset| {
+        let counts = if is_uncounted(&dataset) { told.next() } else { None };
+        Flow::new(dataset, &counts.unwrap_or_default()).ok()
+    });
+    let flows = flows.filter(|flow| {
+        query.agencies.has_agency(&flow.name.agency)
+            && query.versions.has_version(&flow.name.version)
+            && is_named(flow)
+    });
+    Ok(flows.collect())
+}
+
+/// The question for the numbers of values of a dataset's key.
+fn counts(request: &Request, dataset: &Dataset) -> Asked<Vec<ColumnValues>> {
+    asked(request, &dataset.name, uncounted(dataset).into_iter().map(str::to_owned).collect(), 1)
+}
+
+/// The dataflow of one dataset, its statuses and the numbers of its values asked for together.
+///
+/// # Errors
+/// 404 with the reason for a dataset that is none.
+pub(crate) fn flow(request: &Request, host: &mut Host, dataset: Dataset) -> Step<Flow> {
+    let statuses = dataset.columns.iter().filter(|column| column.role == "status");
+    let statuses: Vec<String> = statuses.map(|column| column.name.clone()).collect();
+    let mut questions = Vec::new();
+    if !uncounted(&dataset).is_empty() {
+        questions.push(counts(request, &dataset));
+    }
+    let has_counts = !questions.is_empty();
+    if !statuses.is_empty() {
+        questions.push(asked(request, &dataset.name, statuses, MAX_CODES));
+    }
+    let mut told = host.ask(questions)?.into_iter();
+    let counts = if has_counts { told.next().unwrap_or_default() } else { Vec::new() };
+    let id = flow_id(&dataset.name);
+    let mut flow = Flow::new(dataset, &counts)
+        .map_err(|reason| problem::not_found(format!("{id} is no dataflow: {reason}")))?;
+    flow.take_values(told.next().unwrap_or_default());
+    Ok(flow)
 }
 
 /// Asks for the stored values of coded columns, or of statuses alone, which have other ids where
 /// their codes are those of SDMX.
-pub(crate) fn ask_values(
-    request: &Request,
-    host: &mut Host,
-    flows: &mut [Flow],
-    has_codes: bool,
-) -> Step<()> {
+fn ask_values(request: &Request, host: &mut Host, flows: &mut [Flow], has_codes: bool) -> Step<()> {
     let columns = |flow: &Flow| -> Vec<String> {
         let columns = if has_codes { flow.coded_columns() } else { flow.status_columns() };
         columns.into_iter().map(str::to_owned).collect()
@@ -159,7 +196,7 @@ pub(crate) fn ask_values(
         .map(columns)
         .zip(flows.iter())
         .filter(|(columns, _)| !columns.is_empty())
-        .map(|(columns, flow)| asked(request, flow, columns))
+        .map(|(columns, flow)| asked(request, &flow.dataset.name, columns, MAX_CODES))
         .collect();
     if asked.len() > MOST_CODED {
         let sentence = format!(
@@ -175,7 +212,12 @@ pub(crate) fn ask_values(
     Ok(())
 }
 
-fn asked(request: &Request, flow: &Flow, columns: Vec<String>) -> Asked<Vec<ColumnValues>> {
-    let query = ValueQuery::new(Selection::new(&flow.dataset.name), columns);
-    Asked::values(ValueQuery { language: language(request), limit: MAX_CODES, ..query })
+fn asked(
+    request: &Request,
+    dataset: &str,
+    columns: Vec<String>,
+    limit: u32,
+) -> Asked<Vec<ColumnValues>> {
+    let query = ValueQuery::new(Selection::new(dataset), columns);
+    Asked::values(ValueQuery { language: language(request), limit, ..query })
 }

@@ -11,7 +11,7 @@ use yearbook_sdmx::{Csv, Sdmx};
 
 const CSV2: &str = "application/vnd.sdmx.data+csv;version=2.0.0";
 
-/// What the adapter answers, and the questions that it asked before.
+/// The adapter's answer, and the questions that it asked before.
 fn reply(request: &Request) -> (Reply, Vec<Question>) {
     let (catalogue, mut facts, mut asked) = (SampleCatalogue::new(), Vec::new(), Vec::new());
     for _ in 0..4 {
