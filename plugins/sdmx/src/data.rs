@@ -112,6 +112,10 @@ fn send(
     if rows == 0 {
         return Err(nothing(face, NO_DATA));
     }
+    // `/v1` refuses all rows of a large table where nobody says how many.
+    if selected.selection.limit == Some(0) && rows < u64::MAX {
+        selected.selection.limit = Some(rows);
+    }
     let is_grouped = is_ml && !selected.is_flat && rows <= MOST_SORTED;
     if is_grouped {
         selected.sort_by_series();

@@ -82,7 +82,8 @@ fn keys_periods_and_numbers_become_a_selection_contract_19() {
     assert_eq!(selection.conditions[0].values, ["north", "south"]);
     assert_eq!(selection.start.as_deref(), Some("2024-04-01"));
     assert_eq!(selection.end.as_deref(), Some("2024-11-30"));
-    assert_eq!((selection.pick, selection.limit), (Pick::Last(2), Some(0)));
+    // As many rows as were counted: two series of two.
+    assert_eq!((selection.pick, selection.limit), (Pick::Last(2), Some(4)));
 }
 
 #[test]
