@@ -124,6 +124,19 @@ async fn what_is_no_cube_is_422_for_get_and_head_contract_3_head_declined() {
 }
 
 #[tokio::test]
+async fn the_time_of_publication_is_told_contract_19_prepared() {
+    let (app, key) = service().await;
+    app.load("sdmx-ml");
+    let about = app.get(&format!("/v1/datasets/{UNEMPLOYMENT}")).send().await.json();
+    let published = about["snapshots"][0]["created_at"].as_str().unwrap();
+    for query in ["limit=1", "limit=1&apply=growth&start=2009-01-01"] {
+        let message = get(&app, &key, &format!("{query}&format=sdmx-ml")).await.text();
+        let prepared = format!("<mes:Prepared>{published}</mes:Prepared>");
+        assert!(message.contains(&prepared), "{prepared} in {message}");
+    }
+}
+
+#[tokio::test]
 async fn a_page_lists_it_for_tables_that_are_cubes_contract_9_formats() {
     let (app, _) = service().await;
     let page = app.get(&format!("/datasets/{UNEMPLOYMENT}")).send().await.text();

@@ -9,7 +9,7 @@ use crate::xml::Xml;
 /// Time of messages about tables that no host published, as those of tests.
 const NEVER: &str = "1970-01-01T00:00:00Z";
 
-/// What a message says of itself.
+/// Facts that a message tells of itself.
 #[derive(Debug)]
 pub(crate) struct Head {
     flow: Flow,

@@ -1,4 +1,4 @@
-//! What is written of each row.
+//! Cells that are written of each row.
 
 use yearbook_sdk::{Batch, Error, Schema, View};
 use yearbook_sdmx_model::{
@@ -7,7 +7,7 @@ use yearbook_sdmx_model::{
 
 use crate::xml::Xml;
 
-/// How observations stand.
+/// Places of observations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
     /// Each with its whole key.
@@ -18,7 +18,7 @@ pub(crate) enum Layout {
     SeriesKeys,
 }
 
-/// What is told of an observation beside its key.
+/// Parts of an observation that are told beside its key.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown {
     /// Set where values are.
@@ -83,7 +83,7 @@ impl Plan {
         Self { layout, cells, key, measures }
     }
 
-    /// What to send of the columns.
+    /// Views of the columns.
     pub(crate) fn views(&self, schema: &Schema) -> Result<Vec<View>, Error> {
         self.cells.views(schema)
     }

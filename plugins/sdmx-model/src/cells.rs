@@ -10,7 +10,7 @@ use yearbook_sdk::{Batch, Column, Error, Schema, Values, View};
 use self::entries::Entries;
 use crate::{Time, encode, has_sdmx_form};
 
-/// What a cell holds.
+/// Content of a cell.
 #[derive(Debug, Clone)]
 pub enum Source {
     /// The same text everywhere.
@@ -36,7 +36,7 @@ struct Lane {
 #[derive(Debug)]
 pub struct Cells<D> {
     dialect: D,
-    /// What stands after a cell.
+    /// Text after a cell.
     after: &'static [u8],
     /// Set where what stands before and after a cell is there for null too.
     frames_null: bool,
@@ -56,7 +56,7 @@ impl<D: Dialect> Cells<D> {
         self.lanes.len() - 1
     }
 
-    /// What to send of the columns of `schema`.
+    /// Views of the columns of `schema`.
     ///
     /// # Errors
     /// [`Error::UnsupportedSchema`] naming a column that the dialect cannot write.
@@ -107,7 +107,7 @@ impl<D: Dialect> BatchCells<'_, D> {
     }
 }
 
-/// What surrounds cells.
+/// Surroundings of cells.
 #[derive(Debug)]
 struct Frame<'a, D> {
     dialect: &'a D,
@@ -115,7 +115,7 @@ struct Frame<'a, D> {
     frames_null: bool,
 }
 
-/// How the cells of a lane are written in one batch.
+/// Cells of a lane in one batch.
 #[derive(Debug)]
 enum Cell<'a> {
     /// The same everywhere.
@@ -131,7 +131,7 @@ enum Cell<'a> {
     Each { column: Column<'a>, before: &'a [u8], kind: Kind, otherwise: Option<Box<Cell<'a>>> },
 }
 
-/// What is made of a value.
+/// Spelling of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Code,

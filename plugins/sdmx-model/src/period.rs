@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use yearbook_sdk::reader::TimePeriod;
 
-/// First and last day, `YYYY-MM-DD`, of a period in any form of SDMX: `2010`, `2010-A1`, `2010-S1`,
-/// `2010-T1`, `2010-Q1`, `2010-M01`, `2010-01`, `2010-W01`, `2010-D001`, a date, a time, and a range
-/// `START/DURATION`. `None` for other text.
+/// First and last day, `YYYY-MM-DD`, of a period in any form of SDMX: `2010`, `2010-A1`,
+/// `2010-S1`, `2010-T1`, `2010-Q1`, `2010-M01`, `2010-01`, `2010-W01`, `2010-D001`, a date, a time,
+/// and a range `START/DURATION`. `None` for other text.
 ///
 /// ```
 /// use yearbook_sdmx_model::period_days;

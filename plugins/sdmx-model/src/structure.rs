@@ -1,4 +1,4 @@
-//! Which tables are dataflows, and what their columns are there.
+//! Tables that are dataflows, and the parts that their columns have there.
 
 mod attributes;
 mod decline;
@@ -32,7 +32,7 @@ pub enum ValueType {
     Date,
 }
 
-/// What a column is for, as far as SDMX cares.
+/// Purpose of a column, as far as SDMX cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The dates that `start` and `end` filter.
@@ -71,12 +71,12 @@ impl Role {
     }
 }
 
-/// What is known of a column.
+/// Facts about a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column<'a> {
     /// Name, snake_case.
     pub name: &'a str,
-    /// What it is for.
+    /// Its purpose.
     pub role: Role,
     /// Type of its values.
     pub value_type: ValueType,
@@ -113,7 +113,7 @@ pub struct Measure {
     pub column: usize,
 }
 
-/// How the values of a component are told.
+/// Form of a component's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Representation {
     /// By a codelist: values are ids by [`encode`].

@@ -11,8 +11,8 @@ use yearbook_storage::StorageFailure;
 
 use super::plan::{RowSource, TransformedRows};
 
-/// When the snapshot was published, RFC 3339. Encoders without codelists are not told, since some
-/// of them write all metadata, and what they wrote would change.
+/// Time of the snapshot's publication, RFC 3339. Encoders without codelists are not told, since
+/// some of them write all metadata, and what they wrote would change.
 const PUBLISHED_AT: &str = "yearbook.published_at";
 
 impl RowSource {

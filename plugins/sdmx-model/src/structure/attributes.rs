@@ -13,7 +13,7 @@ pub const CONF_STATUS: &str = "CONF_STATUS";
 pub struct Attribute {
     /// Its id.
     pub id: String,
-    /// How its values are told.
+    /// Form of its values.
     pub representation: Representation,
     /// Columns that it is, each with the positions of the measures that it speaks of, ascending.
     /// More than one only where each measure of a wide table has a status of its own.
@@ -21,7 +21,8 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// Position of the column that has it for observations of a measure. `None` where there is none.
+    /// Position of the column that has it for observations of a measure. `None` where there is
+    /// none.
     ///
     /// ```
     /// use yearbook_sdmx_model::{Attribute, Representation};

@@ -1,10 +1,10 @@
-//! Why a table is no dataflow.
+//! Reasons for which a table is no dataflow.
 
 use std::fmt;
 
 use super::MAX_CODES;
 
-/// Why a table, or the columns that were asked for, are no dataflow.
+/// Reason for which a table, or the columns that were asked for, are no dataflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decline {
     /// There is no primary key.

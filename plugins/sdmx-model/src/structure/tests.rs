@@ -1,4 +1,4 @@
-//! What columns are in SDMX.
+//! Columns as parts of dataflows.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
