@@ -34,6 +34,7 @@ pub(crate) struct Plan {
     cells: Cells<Xml>,
     /// The columns of the key, without time.
     key: Vec<usize>,
+    time: Option<usize>,
     measures: Vec<MeasureLanes>,
 }
 
@@ -42,8 +43,8 @@ pub(crate) struct Plan {
 struct MeasureLanes {
     /// Its name in a wide table.
     name: Option<usize>,
-    /// Time, value and attributes.
-    observation: Vec<usize>,
+    value: Option<usize>,
+    attributes: Vec<usize>,
 }
 
 impl Plan {
@@ -61,10 +62,8 @@ impl Plan {
         for (number, measure) in structure.measures.iter().enumerate() {
             let code = || Source::Constant(measure.code.clone().into_bytes());
             let name = structure.is_wide.then(|| add(MEASURE, code()));
-            let mut observation: Vec<usize> = time.into_iter().collect();
-            if shown.values {
-                observation.push(add(OBS_VALUE, Source::Plain(measure.column)));
-            }
+            let value = shown.values.then(|| add(OBS_VALUE, Source::Plain(measure.column)));
+            let mut of_measure = Vec::with_capacity(attributes.len());
             for attribute in attributes {
                 let Some(column) = attribute.column(number) else { continue };
                 let there = lanes.iter().find(|(of, _)| *of == column).map(|(_, lane)| *lane);
@@ -76,11 +75,11 @@ impl Plan {
                     add(&attribute.id, source)
                 });
                 lanes.push((column, lane));
-                observation.push(lane);
+                of_measure.push(lane);
             }
-            measures.push(MeasureLanes { name, observation });
+            measures.push(MeasureLanes { name, value, attributes: of_measure });
         }
-        Self { layout, cells, key, measures }
+        Self { layout, cells, key, time, measures }
     }
 
     /// Views of the columns.
@@ -90,8 +89,8 @@ impl Plan {
 
     /// Appends the rows of a batch.
     pub(crate) fn write(&mut self, batch: &Batch, out: &mut Vec<u8>) {
-        let Self { layout, cells, key, measures } = self;
-        let writer = Writer { cells: cells.of(batch), key, measures };
+        let Self { layout, cells, key, time, measures } = self;
+        let writer = Writer { cells: cells.of(batch), key, time: time.as_slice(), measures };
         match layout {
             Layout::Flat => writer.flat(batch.rows(), out),
             Layout::Series => writer.series(batch.rows(), true, out),
@@ -104,24 +103,52 @@ impl Plan {
 struct Writer<'a> {
     cells: BatchCells<'a, Xml>,
     key: &'a [usize],
+    time: &'a [usize],
     measures: &'a [MeasureLanes],
 }
 
-impl Writer<'_> {
+/// Cells of a row that its observations share, kept while they are the same lanes.
+#[derive(Default)]
+struct Shared<'a> {
+    lanes: Option<&'a [usize]>,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Writer<'a> {
     fn lanes(&self, lanes: &[usize], row: usize, out: &mut Vec<u8>) {
         lanes.iter().for_each(|lane| self.cells.write(*lane, row, out));
     }
 
+    /// The attributes of a measure's observation.
+    fn attributes<'s>(
+        &self,
+        lanes: &'a [usize],
+        row: usize,
+        shared: &'s mut Shared<'a>,
+    ) -> &'s [u8] {
+        if shared.lanes != Some(lanes) {
+            shared.lanes = Some(lanes);
+            shared.bytes.clear();
+            self.lanes(lanes, row, &mut shared.bytes);
+        }
+        &shared.bytes
+    }
+
     fn flat(&self, rows: usize, out: &mut Vec<u8>) {
-        let mut key = Vec::new();
+        let (mut key, mut time, mut shared) = (Vec::new(), Vec::new(), Shared::default());
         for row in 0..rows {
             key.clear();
             key.extend_from_slice(b"<Obs");
             self.lanes(self.key, row, &mut key);
-            for MeasureLanes { name, observation } in self.measures {
+            time.clear();
+            self.lanes(self.time, row, &mut time);
+            shared.lanes = None;
+            for MeasureLanes { name, value, attributes } in self.measures {
                 out.extend_from_slice(&key);
                 self.lanes(name.as_slice(), row, out);
-                self.lanes(observation, row, out);
+                out.extend_from_slice(&time);
+                self.lanes(value.as_slice(), row, out);
+                out.extend_from_slice(self.attributes(attributes, row, &mut shared));
                 out.extend_from_slice(b"/>\n");
             }
         }
@@ -140,10 +167,10 @@ impl Writer<'_> {
                     continue;
                 }
             }
-            for MeasureLanes { name, observation } in self.measures.iter().filter(|_| row > first) {
+            for measure in self.measures.iter().filter(|_| row > first) {
                 out.extend_from_slice(b"<Series");
                 out.extend_from_slice(&key);
-                self.lanes(name.as_slice(), first, out);
+                self.lanes(measure.name.as_slice(), first, out);
                 if !with_observations {
                     out.extend_from_slice(b"/>\n");
                     continue;
@@ -151,7 +178,9 @@ impl Writer<'_> {
                 out.extend_from_slice(b">\n");
                 for row in first..row {
                     out.extend_from_slice(b"<Obs");
-                    self.lanes(observation, row, out);
+                    self.lanes(self.time, row, out);
+                    self.lanes(measure.value.as_slice(), row, out);
+                    self.lanes(&measure.attributes, row, out);
                     out.extend_from_slice(b"/>\n");
                 }
                 out.extend_from_slice(b"</Series>\n");

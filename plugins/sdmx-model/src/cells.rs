@@ -192,20 +192,22 @@ impl<'f, D: Dialect> Frame<'f, D> {
         }
         let start = out.len();
         out.extend_from_slice(before);
-        match (kind, column.text(row)) {
-            (Kind::Plain, _) => render(self.dialect, column, row, out),
-            (Kind::Code, Some(text)) => out.extend_from_slice(encode(text).as_bytes()),
-            (Kind::Code, None) => {
-                let from = out.len();
-                render(self.dialect, column, row, out);
-                let code = String::from_utf8_lossy(&out[from..]).into_owned();
-                out.truncate(from);
-                out.extend_from_slice(encode(&code).as_bytes());
-            }
-            (Kind::Period, Some(text)) if has_sdmx_form(text) => {
-                self.dialect.text(text.as_bytes(), out);
-            }
-            (Kind::Period, _) => return out.truncate(start),
+        match kind {
+            Kind::Plain => render(self.dialect, column, row, out),
+            Kind::Code => match column.text(row) {
+                Some(text) => out.extend_from_slice(encode(text).as_bytes()),
+                None => {
+                    let from = out.len();
+                    render(self.dialect, column, row, out);
+                    let code = String::from_utf8_lossy(&out[from..]).into_owned();
+                    out.truncate(from);
+                    out.extend_from_slice(encode(&code).as_bytes());
+                }
+            },
+            Kind::Period => match column.text(row).filter(|text| has_sdmx_form(text)) {
+                Some(text) => self.dialect.text(text.as_bytes(), out),
+                None => return out.truncate(start),
+            },
         }
         out.extend_from_slice(self.after);
     }
