@@ -73,10 +73,11 @@ class Flow:
     def rows(self):
         return json.loads(self.data(format="json"), parse_float=str, parse_int=str)
 
-    def status_of(self, column):
-        """Id of a status column: the demo's speak of the one value."""
+    def attribute_of(self, column):
+        """Id of a column that is an attribute."""
         ids = {"sdmx-obs": "OBS_STATUS", "sdmx-conf": "CONF_STATUS"}
-        return ids.get(column.get("codes") if isinstance(column.get("codes"), str) else None)
+        codes = column.get("codes")
+        return ids.get(codes if isinstance(codes, str) else None, component(column["name"]))
 
     def observations(self, rows):
         """Observations of rows, as attributes of XML."""
@@ -84,15 +85,14 @@ class Flow:
             key = {component(name): id_of(text(row[name])) for name in self.dimensions}
             period = row[self.period] if self.period else None
             time = {"TIME_PERIOD": row[self.date] if period is None or period[4:5] == "/" else period} if self.date else {}
-            rest = {}
-            for column in self.attributes:
-                value = text(row[column["name"]])
-                if value is not None:
-                    is_status = column["role"] == "status"
-                    rest[(is_status and self.status_of(column)) or component(column["name"])] = id_of(value) if is_status else value
             for column in self.values:
                 measure = {"MEASURE": column["name"]} if self.is_wide else {}
                 value = text(row[column["name"]])
+                rest = {}
+                for attribute in self.attributes:
+                    told, is_status = text(row[attribute["name"]]), attribute["role"] == "status"
+                    if told is not None and (not is_status or column["name"] in attribute["of"]):
+                        rest[self.attribute_of(attribute)] = id_of(told) if is_status else told
                 yield {**key, **measure, **time, **({} if value is None else {"OBS_VALUE": value}), **rest}
 
 
@@ -128,9 +128,12 @@ def schema(flow, version, layout, observations):
     value = TYPES.get("number" if kinds == {"integer", "number"} else kinds.pop(), "xs:string")
     told = attribute("TIME_PERIOD", "common:ObservationalTimePeriodType") if flow.date else ""
     told += attribute("OBS_VALUE", value, "optional")
-    for column in flow.attributes:
-        kind = "common:IDType" if column["role"] == "status" else TYPES.get(column["type"], "xs:string")
-        told += attribute(flow.status_of(column) or component(column["name"]), kind, "optional")
+    # Statuses of several columns of values may be one attribute.
+    typed = {
+        flow.attribute_of(column): "common:IDType" if column["role"] == "status" else TYPES.get(column["type"], "xs:string")
+        for column in flow.attributes
+    }
+    told += "".join(attribute(name, kind, "optional") for name, kind in typed.items())
     if layout == "series":
         child = "Series"
         observation = '<xs:element name="Obs" type="ObsType" form="unqualified" minOccurs="0" maxOccurs="unbounded"/>'
