@@ -230,7 +230,7 @@ async fn lines_open_a_dataset_where_an_adapter_is_loaded_contract_9() {
     let app = started().await;
     let page = async |path: &str| app.get(path).send().await.text();
     assert!(!page("/datasets/parks").await.contains("Open in"));
-    for adapter in ["ogc", "mcp", "scripted"] {
+    for adapter in ["ogc", "mcp", "scripted", "sdmx"] {
         app.load(adapter);
     }
     let places = page("/datasets/parks").await;
@@ -246,9 +246,12 @@ async fn lines_open_a_dataset_where_an_adapter_is_loaded_contract_9() {
     ] {
         assert!(places.contains(part), "no {part:?} in {places}");
     }
-    // Features need geometry.
+    // Features need geometry, and dataflows a key.
     let numbers = page("/datasets/harvest").await;
     assert!(numbers.contains("<figcaption>Assistant</figcaption>"), "{numbers}");
+    for part in ["http://test.example/api/sdmx/2.1", "client.data(&#34;HARVEST&#34;)"] {
+        assert!(numbers.contains(part), "no {part:?} in {numbers}");
+    }
     assert!(!numbers.contains("QGIS") && !numbers.contains("GDAL"), "{numbers}");
 }
 

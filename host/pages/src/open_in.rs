@@ -2,7 +2,7 @@
 //! or more for each adapter that is loaded. An adapter is known by the standard that its title
 //! begins with, as a format is by its media type; one of another title says itself what reads it.
 
-use yearbook_domain::Dataset;
+use yearbook_domain::{ColumnRole, Dataset};
 use yearbook_sandbox::AdapterDescription;
 
 use crate::copy_lines::CopyLine;
@@ -10,6 +10,7 @@ use crate::copy_lines::CopyLine;
 /// Beginnings of titles: the standards that the programs below read.
 const FEATURES: &str = "OGC API Features";
 const ASSISTANTS: &str = "Model Context Protocol";
+const STATISTICS: &str = "SDMX";
 
 /// Characters of an adapter's own words.
 const MAX_CHARACTERS: usize = 300;
@@ -31,6 +32,12 @@ pub(crate) fn open_lines<'a>(
             }
         } else if title.starts_with(ASSISTANTS) {
             lines.push(assistant(&address));
+        } else if title.starts_with(STATISTICS) {
+            let columns = &dataset.current.columns;
+            let has_values = columns.iter().any(|column| column.role == ColumnRole::Value);
+            if has_values && !dataset.current.primary_key.is_empty() {
+                lines.push(statistics(&address, dataset));
+            }
         } else {
             let advice = yearbook_domain::preview_facts::cut_text(docs, MAX_CHARACTERS);
             lines.push(CopyLine { tool: title, advice, text: address });
@@ -56,6 +63,20 @@ fn gdal<'a>(address: &str, dataset: &Dataset) -> CopyLine<'a> {
             "ogrinfo -so OAPIF:{address} {name} -oo USERPWD=\"key:$SERVICE_API_KEY\"\n\
              ogr2ogr {name}.gpkg OAPIF:{address} {name} \\\n  \
              -oo USERPWD=\"key:$SERVICE_API_KEY\" -oo PAGE_SIZE=10000"
+        ),
+    }
+}
+
+fn statistics<'a>(address: &str, dataset: &Dataset) -> CopyLine<'a> {
+    let flow = dataset.name.as_str().to_ascii_uppercase();
+    CopyLine {
+        tool: "sdmx1",
+        advice: "Python; put your key into the variable SERVICE_API_KEY first.",
+        text: format!(
+            "import os, sdmx\n\
+             sdmx.add_source({{\"id\": \"YEARBOOK\", \"url\": \"{address}/2.1\", \"name\": \"Yearbook\"}})\n\
+             client = sdmx.Client(\"YEARBOOK\", headers={{\"X-API-Key\": os.environ[\"SERVICE_API_KEY\"]}})\n\
+             rows = sdmx.to_pandas(client.data(\"{flow}\"))"
         ),
     }
 }
