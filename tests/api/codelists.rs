@@ -127,7 +127,7 @@ async fn what_is_no_cube_is_422_for_get_and_head_contract_3_head_declined() {
 async fn the_time_of_publication_is_told_contract_19_prepared() {
     let (app, key) = service().await;
     app.load("sdmx-ml");
-    let about = app.get(&format!("/v1/datasets/{UNEMPLOYMENT}")).send().await.json();
+    let about = app.get(&format!("/v1/datasets/{UNEMPLOYMENT}")).key(&key).send().await.json();
     let published = about["snapshots"][0]["created_at"].as_str().unwrap();
     for query in ["limit=1", "limit=1&apply=growth&start=2009-01-01"] {
         let message = get(&app, &key, &format!("{query}&format=sdmx-ml")).await.text();
