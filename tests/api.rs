@@ -28,6 +28,7 @@ mod integrations;
 mod linear;
 mod links;
 mod machine;
+mod meaning;
 mod metering;
 mod metrics;
 mod openapi;

@@ -56,7 +56,9 @@ async fn find(
 ) -> Result<Fact, Error> {
     match question {
         Question::Datasets(query) => datasets::list(app, query).await.map(Fact::Datasets),
-        Question::Dataset((name, _)) => datasets::show(app, name).await.map(Fact::Dataset),
+        Question::Dataset((name, language)) => {
+            datasets::show(app, name, language.as_deref()).await.map(Fact::Dataset)
+        }
         Question::Formats => Ok(Fact::Formats(formats(app))),
         Question::Citation(selection) => {
             app.api.cite_rows(&exchange.parts, selection).await.map(Fact::Citation)

@@ -23,7 +23,7 @@ use yearbook_http::ignored_parameters::NameIgnored;
 use yearbook_http::{authentication, rate_limit};
 
 use crate::request::known_parameters::{
-    BULK, CHANGES, DATA, INTEGRATION, LINK, LINK_READ, NONE, VALUES,
+    BULK, CHANGES, DATA, INTEGRATION, LANGUAGE, LINK, LINK_READ, NONE, VALUES,
 };
 use crate::routes::{bulk, datasets, docs, health, integrations, link, me, preview, rows, values};
 
@@ -47,8 +47,8 @@ pub fn routes(state: &Arc<ApiState>) -> Router {
     // The key that a link stands for is admitted by its handler.
     let linked = get(link::read).route_layer(NameIgnored::new(&state.core, LINK_READ));
     Router::new()
-        .route("/v1/datasets", keyed(NONE, get(datasets::list)))
-        .route("/v1/datasets/{name}", keyed(NONE, get(datasets::show)))
+        .route("/v1/datasets", keyed(LANGUAGE, get(datasets::list)))
+        .route("/v1/datasets/{name}", keyed(LANGUAGE, get(datasets::show)))
         .route("/v1/datasets/{name}/preview", by_address(preview))
         .route("/v1/datasets/{name}/data", keyed(DATA, get(rows::show)))
         .route("/v1/series/{name}/data", keyed(DATA, get(rows::show)))

@@ -102,7 +102,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::request::known_parameters::{BULK, CHANGES, DATA, LINK, NONE, VALUES};
+    use crate::request::known_parameters::{BULK, CHANGES, DATA, LANGUAGE, LINK, NONE, VALUES};
 
     #[test]
     fn the_machine_description_names_both_key_schemes_and_its_version_spec_5_5_and_9_2() {
@@ -127,8 +127,8 @@ mod tests {
     fn no_parameter_is_described_that_its_route_ignores_contract_15() {
         let document = openapi(&CoreSettings::default(), &PluginSet::default());
         let routes = [
-            ("/v1/datasets", NONE),
-            ("/v1/datasets/{name}", NONE),
+            ("/v1/datasets", LANGUAGE),
+            ("/v1/datasets/{name}", LANGUAGE),
             ("/v1/datasets/{name}/preview", NONE),
             ("/v1/datasets/{name}/data", DATA),
             ("/v1/series/{name}/data", DATA),

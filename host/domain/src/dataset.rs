@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::meaning::{ColumnMeaning, DatasetMeaning, StatusColumn};
 use crate::read_plan::json_number;
 use crate::{Credit, DatasetName, Date, Digest, Millis, Namespace, SnapshotId, TextTraits, words};
 
@@ -52,6 +53,8 @@ pub enum ColumnRole {
     Geometry,
     /// Part of the primary key and nothing above.
     Key,
+    /// Statuses of the values of other columns: provisional, estimated, confidential.
+    Status,
     /// Anything else.
     Attribute,
 }
@@ -59,7 +62,8 @@ pub enum ColumnRole {
 words! {
     ColumnRole {
         Date = "date", Period = "period", Dimension = "dimension", Value = "value",
-        Geometry = "geometry", Key = "key", Attribute = "attribute",
+        Geometry = "geometry", Key = "key", Status = "status",
+        Attribute = "attribute",
     }
 }
 
@@ -83,6 +87,9 @@ pub struct Column {
     pub few_values: bool,
     /// Traits that every text of the stored file has; none are kept of few values.
     pub text_traits: TextTraits,
+    /// Further words of the publisher; `None` without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meaning: Option<Box<ColumnMeaning>>,
 }
 
 impl Column {
@@ -98,7 +105,20 @@ impl Column {
             description: None,
             few_values: false,
             text_traits: TextTraits::empty(),
+            meaning: None,
         }
+    }
+
+    /// Returns what its values are statuses of, with their list, where they are.
+    #[must_use]
+    pub fn status(&self) -> Option<&StatusColumn> {
+        self.meaning.as_ref()?.status.as_ref()
+    }
+
+    /// Returns its title, where it has one.
+    #[must_use]
+    pub fn title(&self) -> Option<&str> {
+        self.meaning.as_ref()?.title.as_ref().map(|title| title.text.as_str())
     }
 }
 
@@ -173,6 +193,9 @@ pub struct Snapshot {
     pub layout: TableLayout,
     /// Bounds of the geometry; `None` without any.
     pub bbox: Option<BoundingBox>,
+    /// Further words of the publisher.
+    #[serde(default, skip_serializing_if = "DatasetMeaning::is_empty")]
+    pub meaning: DatasetMeaning,
 }
 
 impl Snapshot {
@@ -186,6 +209,12 @@ impl Snapshot {
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Returns true where changed rows must not be passed on (contract-16-licence).
+    #[must_use]
+    pub fn forbids_derivatives(&self) -> bool {
+        self.credit.forbids_derivatives() || self.meaning.no_derivatives
     }
 
     /// Returns true when the snapshot has a geometry column.

@@ -1,5 +1,6 @@
 //! Values for the tests of this crate.
 
+use crate::meaning::DatasetMeaning;
 use crate::{Column, Credit, Digest, Millis, Snapshot, SnapshotId, StoredFile, TableLayout};
 
 /// A snapshot of one row that says as little as it can.
@@ -31,5 +32,6 @@ pub(crate) fn snapshot(columns: Vec<Column>) -> Snapshot {
         date_range: None,
         layout: TableLayout::Long,
         bbox: None,
+        meaning: DatasetMeaning::default(),
     }
 }

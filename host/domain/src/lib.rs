@@ -16,6 +16,7 @@ pub mod hex;
 pub mod identity;
 pub mod json_size;
 pub mod mail_address;
+pub mod meaning;
 pub mod metadata_key;
 pub mod name;
 pub mod object_key;

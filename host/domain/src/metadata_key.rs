@@ -10,6 +10,12 @@ pub const TYPE: &str = "yearbook.type";
 /// Unit of the values.
 pub const UNIT: &str = "yearbook.unit";
 
+/// Names of the columns whose values have these statuses, as a JSON array.
+pub const OF: &str = "yearbook.of";
+
+/// The list that statuses are from: `sdmx-obs`, `sdmx-conf`, or `own`.
+pub const STATUS: &str = "yearbook.status";
+
 /// JSON array of the columns that are a table's key.
 pub const PRIMARY_KEY: &str = "yearbook.primary_key";
 

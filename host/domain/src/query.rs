@@ -11,6 +11,7 @@ pub mod scalar;
 mod selection;
 
 pub use apply::{CitedTransform, parse_cited_apply};
+pub(crate) use conditions::parse_conditions;
 pub use conditions::{ConditionParameter, MAX_VALUE_BYTES, Operator, is_condition};
 pub use loaded_plugins::LoadedPlugins;
 pub use order::MAX_SERIES_ROWS;

@@ -14,7 +14,9 @@ use crate::{BoundingBox, DatasetName, Date, Namespace, SeriesRows, Snapshot};
 
 pub use applied::{AppliedTransform, AppliedTransforms};
 pub(crate) use condition::json_number;
-pub use condition::{ColumnTest, ColumnValue, Condition, FloatKey, Side, parse_value};
+pub use condition::{
+    ColumnTest, ColumnValue, Condition, FloatKey, Side, judge_conditions, parse_value,
+};
 pub use planner::{
     MAX_SORTED_ROWS, UNBOUNDED_ROWS, check_order, plan_read, resolve_made, resolve_selection,
 };

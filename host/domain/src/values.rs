@@ -1,6 +1,7 @@
 //! Distinct values of columns, each with its rows and dates (contract-15-values): what `/values`
 //! asks for, what it answers, and what publishing stores for it. Never touches Arrow or HTTP.
 
+mod labels;
 mod query;
 mod stored;
 
@@ -10,6 +11,7 @@ use crate::Date;
 use crate::query::MAX_VALUE_BYTES;
 use crate::read_plan::ColumnValue;
 
+pub use labels::ValueLabels;
 pub use query::{ValuesQuery, ValuesTarget};
 pub use stored::{StoredColumn, StoredValues};
 

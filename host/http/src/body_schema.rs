@@ -6,6 +6,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use yearbook_domain::credit::{SourceEntry, SourceUrlPrecision};
+use yearbook_domain::meaning::Language;
 use yearbook_domain::{
     BoundingBox, ColumnRole, ColumnType, DatasetName, Date, Millis, Namespace, Plan, SnapshotId,
     TableLayout,
@@ -15,6 +16,9 @@ use yearbook_domain::{
 pub trait BodySchema {
     /// Name of its schema among the components of the document, where it has one.
     const COMPONENT: Option<&'static str> = None;
+
+    /// Set for members that objects may leave out.
+    const IS_OPTIONAL: bool = false;
 
     /// Returns the schema of its values.
     fn schema() -> Value;
@@ -75,9 +79,10 @@ macro_rules! json_body {
 macro_rules! object_schema {
     ($about:literal, $($field:ident $(as $wire:literal)?: $type:ty $(=> $more:tt)?,)*) => {
         fn schema() -> serde_json::Value {
-            $crate::body_schema::object($about, [$((
+            $crate::body_schema::object_of($about, [$((
                 // The name on the wire, where there is one.
                 [$($wire,)? stringify!($field)][0],
+                <$type as $crate::body_schema::BodySchema>::IS_OPTIONAL,
                 $crate::body_schema::member::<$type>(
                     [$(serde_json::json!($more),)?],
                 ),
@@ -95,9 +100,15 @@ json_body! {
 
 /// Returns the schema of an object with all of these properties always there.
 pub fn object<const N: usize>(about: &str, properties: [(&str, Value); N]) -> Value {
-    let required = properties.each_ref().map(|(name, _)| (*name).to_owned()).to_vec();
+    object_of(about, properties.map(|(name, schema)| (name, false, schema)))
+}
+
+/// Returns the schema of an object with these properties: name, whether it may be left out, schema.
+pub fn object_of<const N: usize>(about: &str, properties: [(&str, bool, Value); N]) -> Value {
+    let always = properties.iter().filter(|(_, is_optional, _)| !is_optional);
+    let required: Vec<String> = always.map(|(name, ..)| (*name).to_owned()).collect();
     let properties: Map<String, Value> =
-        properties.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
+        properties.into_iter().map(|(name, _, schema)| (name.to_owned(), schema)).collect();
     json!({"type": "object", "description": about, "properties": properties, "required": required})
 }
 
@@ -115,6 +126,32 @@ pub fn member<T: BodySchema + ?Sized>(more: impl IntoIterator<Item = Value>) -> 
 /// Returns a reference to a component.
 pub fn reference(component: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{component}")})
+}
+
+/// A member that is left out where there is nothing to say, under
+/// `#[serde(skip_serializing_if = "Stated::is_absent")]`.
+pub struct Stated<T>(pub Option<T>);
+
+impl<T> Stated<T> {
+    /// Returns true where nothing is said.
+    pub fn is_absent(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+impl<T: Serialize> Serialize for Stated<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<T: BodySchema> BodySchema for Stated<T> {
+    const COMPONENT: Option<&'static str> = T::COMPONENT;
+    const IS_OPTIONAL: bool = true;
+
+    fn schema() -> Value {
+        T::schema()
+    }
 }
 
 /// An instant, RFC 3339 in UTC with whole seconds.
@@ -147,7 +184,7 @@ macro_rules! schema_of {
 }
 
 schema_of! {
-    str, String, DatasetName, Namespace, SnapshotId => {"type": "string"};
+    str, String, DatasetName, Namespace, SnapshotId, Language => {"type": "string"};
     bool => {"type": "boolean"};
     u16, u64 => {"type": "integer"};
     f64 => {"type": "number"};
@@ -211,16 +248,19 @@ mod tests {
 
         struct Part: "A part." {
             day: Option<TableLayout>,
+            #[serde(skip_serializing_if = "Stated::is_absent")]
+            night: Stated<bool>,
         }
     }
 
     #[test]
     fn a_body_and_its_schema_have_the_same_members() {
-        let sample = Sample { kind: "x", count: None, parts: vec![Part { day: None }] };
+        let sample =
+            Sample { kind: "x", count: None, parts: vec![Part { day: None, night: Stated(None) }] };
         assert_eq!(json!(sample), json!({"type": "x", "count": null, "parts": [{"day": null}]}));
         let part = json!({
             "type": "object", "description": "A part.",
-            "properties": {"day": {"enum": ["long", "wide", null]}}, "required": ["day"],
+            "properties": {"day": {"enum": ["long", "wide", null]}, "night": {"type": "boolean"}}, "required": ["day"],
         });
         let expected = json!({
             "type": "object", "description": "A sample.",

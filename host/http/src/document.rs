@@ -6,10 +6,11 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue};
 use serde::Serialize;
 use tokio::sync::OnceCell;
+use yearbook_domain::meaning::Language;
 use yearbook_shares::CallerShare;
 
 use super::preconditions::PreconditionOutcome;
@@ -27,6 +28,16 @@ pub struct RenderedDocument {
     content_type: HeaderValue,
     /// Compressed forms; none where each answer compresses anew.
     codings: Option<Arc<CodingCache>>,
+    language: Option<DocumentLanguage>,
+}
+
+/// The language of a document that there may be in others.
+#[derive(Clone, Debug)]
+enum DocumentLanguage {
+    /// All of it is in this one.
+    One(HeaderValue),
+    /// Parts of it are in different ones.
+    Several,
 }
 
 /// Compressed forms of a document that is sent again and again, each made once.
@@ -80,12 +91,32 @@ impl RenderedDocument {
 
     fn from_bytes(content_type: &'static str, bytes: Bytes) -> Self {
         let tag = EntityTag::from_bytes(&bytes);
-        Self { bytes, tag, content_type: HeaderValue::from_static(content_type), codings: None }
+        Self {
+            bytes,
+            tag,
+            content_type: HeaderValue::from_static(content_type),
+            codings: None,
+            language: None,
+        }
     }
 
     /// Bytes of any type under a tag.
     pub fn tagged(content_type: HeaderValue, bytes: Bytes, tag: EntityTag) -> Self {
-        Self { bytes, tag, content_type, codings: None }
+        Self { bytes, tag, content_type, codings: None, language: None }
+    }
+
+    /// The same document, which says that it is in a language (contract-21-languages), and that
+    /// others may be had. `None` leaves it as it is.
+    pub fn in_language(mut self, language: Option<&Language>) -> Self {
+        let Some(language) = language else { return self };
+        self.tag = EntityTag::from_bytes(&[&self.bytes, language.as_str().as_bytes()].concat());
+        self.language = HeaderValue::from_str(language.as_str()).ok().map(DocumentLanguage::One);
+        self
+    }
+
+    /// The same document, which says that parts of it may be had in other languages.
+    pub fn in_several_languages(self) -> Self {
+        Self { language: Some(DocumentLanguage::Several), ..self }
     }
 
     /// The same document, which keeps its compressed forms.
@@ -199,6 +230,12 @@ impl RenderedDocument {
         }
         headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
         headers.insert(VARY, HeaderValue::from_static(vary));
+        if self.language.is_some() {
+            headers.append(VARY, HeaderValue::from_static("Accept-Language"));
+        }
+        if let Some(DocumentLanguage::One(language)) = &self.language {
+            headers.insert(CONTENT_LANGUAGE, language.clone());
+        }
     }
 
     fn coding(&self, app: &Core, request_headers: &HeaderMap) -> Option<ContentCoding> {

@@ -21,6 +21,7 @@ pub mod etag;
 mod forwarded;
 pub mod headers;
 pub mod ignored_parameters;
+pub mod language;
 pub mod links;
 pub mod media_types;
 pub mod metrics;

@@ -13,6 +13,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use http::header::LINK;
 use http::request::Parts;
+use yearbook_domain::meaning::Language;
 use yearbook_domain::query::{last_value, parse_pairs};
 use yearbook_domain::{Dataset, PreviewFacts};
 use yearbook_http::Error;
@@ -21,7 +22,7 @@ use yearbook_sandbox::{PluginAdapter, PluginSet};
 
 use super::cache::PageKey;
 use super::chart;
-use super::dataset_address::{dataset, segment};
+use super::dataset_address::{dataset, in_wanted_language, segment};
 use super::html;
 use super::machine::{self, CatalogView, DatasetView};
 use crate::PagesState;
@@ -30,7 +31,12 @@ use crate::dataset_formats::{self, DatasetFormats, FormatFinder};
 /// Everything that decides the page of a dataset besides the site.
 struct DatasetInputs {
     base_url: String,
+    /// As it was published: citations are the same in every language.
+    published: Arc<Dataset>,
+    /// The same in `language`.
     dataset: Arc<Dataset>,
+    /// None: the dataset names none.
+    language: Option<Language>,
     /// None: they are not computed yet.
     facts: Option<Arc<PreviewFacts>>,
     /// Series to show, by its place among those drawn.
@@ -69,12 +75,13 @@ pub(crate) async fn show(
         .with(inputs.facts.as_deref(), inputs.formats.clone());
     let key = inputs.key(parts.uri.path());
     let render = async {
-        let dataset = &inputs.dataset;
+        let dataset = &inputs.published;
         let cited =
             app.core.catalog_cache.cited_snapshot(&dataset.name, &dataset.current.id).await?;
         let citation = page::citation(&inputs.base_url, dataset, cited.as_deref());
         let json_ld = machine::embedded_json_ld(&view);
-        html::render(&page::DatasetPage::new(&app.site, &inputs, citation, json_ld))
+        let page = html::render(&page::DatasetPage::new(&app.site, &inputs, citation, json_ld))?;
+        Ok(page.in_language(inputs.language.as_ref()))
     };
     let page = Box::pin(app.cache.get(key, render)).await?;
     let mut response = html::respond(&app, &parts.headers, &page, CachePolicy::Public).await?;
@@ -124,7 +131,8 @@ async fn inputs(
     plugins: &PluginSet,
     parts: &Parts,
 ) -> Result<DatasetInputs, Error> {
-    let dataset = dataset(app, parts)?;
+    let published = dataset(app, parts)?;
+    let (dataset, language) = in_wanted_language(&published, parts)?;
     let facts = app.core.catalog_cache.preview_facts(&dataset, &dataset.current.id).await?;
     let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
     let series = match last_value(&pairs, "series").filter(|text| !text.is_empty()) {
@@ -138,7 +146,9 @@ async fn inputs(
         formats: FormatFinder::new(&app.dataset_formats, &app.core.reader, plugins)
             .find(&dataset)
             .await,
+        published,
         dataset,
+        language,
         adapters: plugins.adapters().cloned().collect(),
         has_picture: chart::encoder(plugins).is_some(),
     })
@@ -160,14 +170,14 @@ impl ChosenSeries {
 impl DatasetInputs {
     /// The key of the rendered page at `path`.
     fn key(&self, path: &str) -> PageKey {
-        let Self { dataset, facts, series, formats, adapters, has_picture, .. } = self;
+        let Self { dataset, language, facts, series, formats, adapters, has_picture, .. } = self;
         let adapters: Vec<_> = adapters.iter().map(|adapter| adapter.digest()).collect();
         let computed = facts.as_ref().map(|facts| facts.version);
         PageKey {
             base_url: self.base_url.clone(),
             address: format!("{path}?{series:?}"),
             version: format!(
-                "{} {} {} {computed:?} {} {adapters:?} {has_picture}",
+                "{} {} {} {computed:?} {} {adapters:?} {has_picture} {language:?}",
                 dataset.current.id,
                 dataset.checked_at.0,
                 dataset.snapshots.len(),

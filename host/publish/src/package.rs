@@ -8,6 +8,7 @@ mod extension;
 pub(crate) mod file;
 mod keywords;
 mod licence;
+mod meaning;
 mod node;
 mod reader_source;
 mod resource;
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
+use yearbook_domain::meaning::DatasetMeaning;
 use yearbook_domain::{Cadence, Column, Credit, DatasetName, Namespace, TableLayout};
 
 use crate::PublishError;
@@ -28,6 +30,7 @@ use crate::format_reader::FormatReader;
 use crate::loss::MaxLoss;
 use crate::wide_text::is_wide_text;
 use extension::YearbookExtension;
+pub(crate) use meaning::{LabelSource, PackageLabels};
 use node::{DescriptorNode, DescriptorProblems};
 
 pub(crate) use reader_source::ReaderSource;
@@ -71,6 +74,8 @@ pub struct DataPackage {
     pub(crate) proportions: Vec<String>,
     pub(crate) date_column: Option<String>,
     pub(crate) layout: TableLayout,
+    pub(crate) labels: PackageLabels,
+    pub(crate) meaning: DatasetMeaning,
 }
 
 impl DataPackage {
@@ -201,8 +206,13 @@ fn parse(
     let root = DescriptorNode::root(&value);
     root.object(problems)?;
     let name = parse_dataset_name(&root, problems);
-    let title = root.get("title").and_then(|n| text_rules::line(&n, problems));
-    let description = root.get("description").and_then(|n| text_rules::parse_prose(&n, problems));
+    let languages = meaning::parse_languages(&root, problems);
+    let title = root
+        .get("title")
+        .and_then(|n| meaning::parse_text(&n, &languages, text_rules::line, problems));
+    let description = root
+        .get("description")
+        .and_then(|n| meaning::parse_text(&n, &languages, text_rules::parse_prose, problems));
     let keywords = keywords::parse(&root, problems);
     let resource = parse_only_resource(&root, problems);
     let file = resource
@@ -210,17 +220,25 @@ fn parse(
         .and_then(|resource| resource::parse(resource, folder, addresses, problems));
     let schema = resource
         .and_then(|resource| resource.require("schema", "the columns as a Table Schema", problems))
-        .and_then(|schema| table_schema::parse(&schema, problems));
+        .and_then(|schema| table_schema::parse(&schema, &languages, problems));
     let extension = root
         .require("yearbook", "an object with at least `namespace`", problems)
-        .and_then(|node| extension::parse(&node, schema.as_ref(), problems))?;
-    let credit = credit::compose(&root, title.as_deref(), &extension, problems);
+        .and_then(|node| extension::parse(&node, schema.as_ref(), &languages, problems))?;
+    let credit = credit::compose(
+        &root,
+        title.as_ref().map(|title| title.text.as_str()),
+        &extension,
+        problems,
+    );
     let (file, schema) = (file?, schema?);
     let credit = credit?;
     let bulk_redistribution = decide_redistribution(&extension, &credit, problems)?;
     let layout = columns::infer_layout(&schema, &extension);
     let PackageResource { place, format, reader } = file;
     let columns = columns::build_columns(&schema, &extension);
+    meaning::check_status(&columns, problems);
+    meaning::check_labels(&extension.labels, &columns, problems);
+    meaning::check_notes(&extension.notes, &columns, problems);
     let reader_source = match reader {
         Some(format) => Some(extension.sources.for_format(&format, &columns)),
         None => {
@@ -245,8 +263,8 @@ fn parse(
         format,
         name: name?,
         namespace: extension.namespace?,
-        title,
-        description,
+        title: title.as_ref().map(|title| title.text.clone()),
+        description: description.as_ref().map(|description| description.text.clone()),
         keywords,
         credit,
         refresh_cadence: extension.refresh_cadence,
@@ -256,6 +274,14 @@ fn parse(
         proportions: extension.proportions,
         date_column: extension.date_column,
         layout,
+        labels: extension.labels,
+        meaning: DatasetMeaning {
+            languages,
+            title: title.unwrap_or_default().translations,
+            description: description.unwrap_or_default().translations,
+            notes: extension.notes,
+            no_derivatives: extension.no_derivatives,
+        },
     };
     Some((package, address))
 }

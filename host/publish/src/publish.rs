@@ -128,7 +128,8 @@ pub(crate) async fn publish_completed(
         }
     }
     let written = stages::write(workers, package, &columns, (&id, digest), &rows, progress).await?;
-    let (facts, values) = stages::summarise(workers, written.counted, &rows, progress).await?;
+    let (facts, values) =
+        stages::summarise(workers, (written.counted, findings.labels), &rows, progress).await?;
     progress.stage("storing", None);
     let file = files.put_open_file(written.file, &std::env::temp_dir()).await?;
     files.put_sidecar(&file, Sidecar::Values, &values).await?;
@@ -154,6 +155,7 @@ pub(crate) async fn publish_completed(
         date_range: findings.date_range,
         layout: package.layout,
         bbox: findings.bbox,
+        meaning: package.meaning.clone(),
     };
     // Comparing reads the stored files, so the table need not be held any longer.
     drop(rows);

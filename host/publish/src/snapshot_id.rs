@@ -8,10 +8,11 @@
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
+use yearbook_domain::meaning::DatasetMeaning;
 use yearbook_domain::{Cadence, Column, Credit, Digest, SnapshotId, TableLayout};
 use yearbook_scan::ResultHasher;
 
-use crate::package::DataPackage;
+use crate::package::{DataPackage, PackageLabels};
 
 /// Part of every id; changes when the canonical form does.
 const FORMAT_VERSION: &str = "yearbook-snapshot-1";
@@ -47,6 +48,11 @@ struct IdentityFields<'a> {
     dimensions: &'a [String],
     date_column: &'a Option<String>,
     layout: TableLayout,
+    /// Left out, as what follows, where there are none.
+    #[serde(skip_serializing_if = "PackageLabels::is_empty")]
+    labels: &'a PackageLabels,
+    #[serde(skip_serializing_if = "DatasetMeaning::is_empty")]
+    meaning: &'a DatasetMeaning,
 }
 
 impl<'a> IdentityFields<'a> {
@@ -67,6 +73,8 @@ impl<'a> IdentityFields<'a> {
             dimensions: &package.dimensions,
             date_column: &package.date_column,
             layout: package.layout,
+            labels: &package.labels,
+            meaning: &package.meaning,
         }
     }
 }

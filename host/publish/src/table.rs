@@ -12,6 +12,7 @@ pub(crate) mod column_builder;
 pub(crate) mod convert;
 pub(crate) mod csv_source;
 pub(crate) mod distinct_values;
+mod meaning_check;
 pub(crate) mod numbered_rows;
 pub(crate) mod open;
 pub(crate) mod percent_unit;

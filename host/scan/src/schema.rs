@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Metadata, Schema, SchemaRef};
 use yearbook_domain::changes::CHANGE_TYPE;
-use yearbook_domain::metadata_key::{PRIMARY_KEY, ROLE, TYPE, UNIT};
+use yearbook_domain::metadata_key::{OF, PRIMARY_KEY, ROLE, STATUS, TYPE, UNIT};
 use yearbook_domain::{
     Column, ColumnRole, ColumnType, Credit, DatasetName, Namespace, ReadPlan, Snapshot, SnapshotId,
     TextTraits,
@@ -61,6 +61,7 @@ pub fn change_file_columns(columns: &[Column]) -> Vec<Column> {
         description: None,
         few_values: true,
         text_traits: TextTraits::empty(),
+        meaning: None,
     };
     columns
         .iter()
@@ -69,6 +70,7 @@ pub fn change_file_columns(columns: &[Column]) -> Vec<Column> {
             few_values: false,
             // Rows of the older snapshot stand in the file, too.
             text_traits: TextTraits::empty(),
+            meaning: None,
             ..column.clone()
         })
         .chain([kind])
@@ -134,8 +136,12 @@ pub fn plain_field(column: &Column) -> Field {
 pub(crate) fn with_column_metadata(field: Field, column: &Column) -> Field {
     let date = (column.column_type == ColumnType::Date).then_some((TYPE, "date"));
     let unit = column.unit.as_deref().map(|unit| (UNIT, unit));
-    let known = [Some((ROLE, column.role.as_str())), date, unit].into_iter().flatten();
-    field.with_metadata(known.collect::<Metadata>())
+    let codes = column.status().map(|status| (STATUS, status.codes.name()));
+    let known = [Some((ROLE, column.role.as_str())), date, unit, codes].into_iter().flatten();
+    let mut metadata = known.collect::<Metadata>();
+    let of = column.status().and_then(|status| serde_json::to_string(&status.of).ok());
+    metadata.extend(of.map(|of| (OF, of)));
+    field.with_metadata(metadata)
 }
 
 /// `field` with what is known of the column's text, for the sandbox alone.
@@ -171,12 +177,17 @@ pub fn credit_entries(
     entries
 }
 
-/// Schema metadata of the batches that `plan` reads: [`credit_entries`].
+/// Schema metadata of the batches that `plan` reads: [`credit_entries`], and notes where there are
+/// some, one a line.
 #[must_use]
 pub fn credit_metadata(plan: &ReadPlan) -> HashMap<String, String> {
     let snapshot = &plan.snapshot;
+    let notes: Vec<&str> =
+        snapshot.meaning.notes.iter().map(|note| note.text.text.as_str()).collect();
+    let notes = (!notes.is_empty()).then(|| notes.join("\n"));
     credit_entries(&plan.dataset, &plan.namespace, &snapshot.id, &snapshot.credit)
         .into_iter()
+        .chain(notes.map(|notes| ("yearbook.notes", notes)))
         .map(|(key, value)| (key.to_owned(), value))
         .collect()
 }

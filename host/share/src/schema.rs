@@ -65,6 +65,7 @@ mod tests {
             description: None,
             few_values: false,
             text_traits: TextTraits::empty(),
+            meaning: None,
         };
         let text = schema_string(&[
             column("date", ColumnType::Date, None),

@@ -99,6 +99,8 @@ pub(crate) fn about_sheet(schema: &Schema, rows: u64, cut: &[(&str, u64)]) -> Ve
         .provenance()
         .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
         .collect();
+    let notes = schema.metadata("yearbook.notes").into_iter().flat_map(str::lines);
+    lines.extend(notes.map(|note| ("note".to_owned(), note.to_owned())));
     lines.push(("rows".to_owned(), rows.to_string()));
     for (column, cells) in cut {
         let noun = if *cells == 1 { "cell" } else { "cells" };

@@ -7,6 +7,7 @@ use yearbook_domain::{
     BoundingBox, CalendarUnit, Dataset, DatasetName, Refusal, SnapshotSummary, ValidationError,
 };
 use yearbook_http::Error;
+use yearbook_http::language::WantedLanguages;
 use yearbook_sandbox::catalogue::{self, DatasetQuery};
 use yearbook_search::SearchError;
 
@@ -41,9 +42,10 @@ pub(super) async fn list(
     let page = matching.iter().skip(first).take(limit);
     let mut datasets = Vec::new();
     for dataset in page {
-        let described = describe(dataset, editions(&dataset.snapshots, 1));
+        let wanted = WantedLanguages::range(query.language.as_deref());
+        let described = describe(dataset, editions(&dataset.snapshots, 1), &wanted);
         datasets.push(if query.columns {
-            detail(app, dataset, described).await?
+            detail(app, dataset, described, &wanted).await?
         } else {
             described
         });
@@ -57,14 +59,27 @@ pub(super) async fn list(
 ///
 /// # Errors
 /// 404 where there is none, 422 for what is no name.
-pub(super) async fn show(app: &AdaptersState, name: &str) -> Result<catalogue::Dataset, Error> {
+pub(super) async fn show(
+    app: &AdaptersState,
+    name: &str,
+    language: Option<&str>,
+) -> Result<catalogue::Dataset, Error> {
     let parsed = DatasetName::parse(name).ok_or_else(|| {
         let problem = ValidationError::name_pattern_mismatch("name", name);
         Error::from(Refusal::InvalidParameters(vec![problem]))
     })?;
     let dataset = app.core.dataset(&parsed)?;
-    let described = describe(&dataset, editions(&dataset.snapshots, usize::MAX));
-    detail(app, &dataset, described).await
+    let wanted = WantedLanguages::range(language);
+    let described = describe(&dataset, editions(&dataset.snapshots, usize::MAX), &wanted);
+    let mut told = detail(app, &dataset, described, &wanted).await?;
+    // Of one dataset alone: what is stored of many would be read from as many files.
+    if let Some(stored) = app.core.reader.stored_values(&dataset.current).await? {
+        for (position, column) in told.columns.iter_mut().enumerate() {
+            let values = stored.column(position);
+            column.distinct = values.and_then(|values| u32::try_from(values.len()).ok());
+        }
+    }
+    Ok(told)
 }
 
 /// All datasets of `query`: by rank with a search, else by name.
@@ -109,19 +124,28 @@ async fn detail(
     app: &AdaptersState,
     dataset: &Dataset,
     described: catalogue::Dataset,
+    wanted: &WantedLanguages,
 ) -> Result<catalogue::Dataset, Error> {
     let snapshot = &dataset.current;
+    let language = wanted.choose(snapshot);
+    let notes = snapshot.meaning.notes.iter();
     let facts = app.core.catalog_cache.preview_facts(dataset, &snapshot.id).await?;
     Ok(catalogue::Dataset {
-        columns: describe_columns(&snapshot.columns),
+        columns: describe_columns(&snapshot.in_language(language).columns),
+        notes: notes.map(|note| note.text.in_language(language).to_owned()).collect(),
         schema_version: schema_version(app, dataset).await?,
         axis: facts.and_then(|facts| facts.axis).map(unit),
         ..described
     })
 }
 
-fn describe(dataset: &Dataset, editions: Vec<catalogue::Edition>) -> catalogue::Dataset {
-    let snapshot = &dataset.current;
+fn describe(
+    dataset: &Dataset,
+    editions: Vec<catalogue::Edition>,
+    wanted: &WantedLanguages,
+) -> catalogue::Dataset {
+    let snapshot = dataset.current.in_language(wanted.choose(&dataset.current));
+    let languages = snapshot.meaning.languages.iter();
     let bbox = snapshot.bbox.map(|BoundingBox([west, south, east, north])| {
         catalogue::BoundingBox { west, south, east, north }
     });
@@ -131,7 +155,7 @@ fn describe(dataset: &Dataset, editions: Vec<catalogue::Edition>) -> catalogue::
         namespace: dataset.namespace.to_string(),
         title: snapshot.title.clone(),
         description: snapshot.description.clone(),
-        languages: Vec::new(),
+        languages: languages.map(|language| language.as_str().to_owned()).collect(),
         notes: Vec::new(),
         credit: describe_credit(&snapshot.credit),
         columns: Vec::new(),

@@ -109,9 +109,9 @@ fn describe_column(column: &Column) -> catalogue::Column {
         nullable: column.nullable,
         role: column.role.as_str().to_owned(),
         unit: column.unit.clone(),
-        title: None,
+        title: column.title().map(str::to_owned),
         description: column.description.clone(),
-        of: None,
+        of: column.status().and_then(|status| status.of.first().cloned()),
         distinct: None,
     }
 }

@@ -42,7 +42,8 @@ impl SelectedValues {
         app: &ApiState,
     ) -> Result<Option<Vec<catalogue::ColumnValues>>, Error> {
         let stored = self.0.stored_columns(app).await?;
-        stored.map(|columns| self.describe(columns)).transpose()
+        let Some(columns) = stored else { return Ok(None) };
+        self.describe(app, columns).await.map(Some)
     }
 
     /// Counts the values on the account of `holder`.
@@ -55,20 +56,26 @@ impl SelectedValues {
         holder: &CallerShare,
     ) -> Result<Vec<catalogue::ColumnValues>, Error> {
         let (_, columns) = Box::pin(self.0.count(app, holder)).await?;
-        self.describe(columns)
+        self.describe(app, columns).await
     }
 
-    fn describe(
+    async fn describe(
         &self,
+        app: &ApiState,
         mut columns: Vec<ColumnValues>,
     ) -> Result<Vec<catalogue::ColumnValues>, Error> {
         self.0.end_pages(&mut columns)?;
+        let labels = self.0.labels(app).await?;
         let names = &self.0.snapshot().columns;
         let described = columns.iter().map(|counted| {
-            let column = names.get(counted.column).map(|column| column.name.clone());
+            let column = names.get(counted.column);
+            let observed = |(value, rows): &(ColumnValue, ValueRows)| {
+                let label = column.and_then(|of| labels.label(of, counted.column, value));
+                observed(value, rows, label)
+            };
             let last = counted.values.last().filter(|_| counted.has_more);
             catalogue::ColumnValues {
-                column: column.unwrap_or_default(),
+                column: column.map(|column| column.name.clone()).unwrap_or_default(),
                 distinct: counted.distinct,
                 nulls: counted.nulls,
                 values: counted.values.iter().map(observed).collect(),
@@ -79,9 +86,9 @@ impl SelectedValues {
     }
 }
 
-fn observed((value, rows): &(ColumnValue, ValueRows)) -> catalogue::Observed {
+fn observed(value: &ColumnValue, rows: &ValueRows, label: Option<&str>) -> catalogue::Observed {
     catalogue::Observed {
-        code: catalogue::Code { value: value.to_string(), label: None },
+        code: catalogue::Code { value: value.to_string(), label: label.map(str::to_owned) },
         rows: rows.rows,
         first: rows.first.map(|date| date.to_string()),
         last: rows.last.map(|date| date.to_string()),

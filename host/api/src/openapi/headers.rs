@@ -2,8 +2,8 @@
 
 use http::HeaderName;
 use http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_RANGE, ETAG,
-    LAST_MODIFIED, LINK, LOCATION, REFERRER_POLICY, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+    ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_RANGE,
+    ETAG, LAST_MODIFIED, LINK, LOCATION, REFERRER_POLICY, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
 };
 use serde_json::{Map, Value, json};
 use yearbook_domain::bulk::Freshness;
@@ -116,6 +116,12 @@ pub(super) fn components() -> Value {
             "Request headers that the answer depends on.",
             text("Accept, Accept-Encoding, X-API-Key, Authorization"),
             true,
+        ),
+        (
+            CONTENT_LANGUAGE,
+            "Language of titles, descriptions, labels and notes; left out where the publisher named none.",
+            text("en"),
+            false,
         ),
         (
             CONTENT_ENCODING,

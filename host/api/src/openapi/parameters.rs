@@ -14,7 +14,7 @@ use yearbook_sandbox::{ParameterKind, PluginParameter, PluginSet, TransformDescr
 use crate::request::data_link::{DEFAULT_DAYS, MAX_DAYS};
 
 /// Parameters of `/values`, in the order of contract-15-values-parameters.
-pub(super) const VALUES_PARAMETERS: [&str; 10] = [
+pub(super) const VALUES_PARAMETERS: [&str; 11] = [
     "name",
     "values_limit",
     "start",
@@ -25,6 +25,7 @@ pub(super) const VALUES_PARAMETERS: [&str; 10] = [
     "where",
     "bbox",
     "after",
+    "lang",
 ];
 
 /// Every parameter that more than one operation may refer to.
@@ -102,6 +103,12 @@ pub(super) fn components(settings: &CoreSettings, plugins: &PluginSet) -> Value 
             &text,
             "Auckland",
         ),
+        "lang": query(
+            "lang",
+            "Language of titles, descriptions, labels and notes (BCP 47). Left out: what `Accept-Language` prefers, else the publisher's first.",
+            &json!({"type": "string", "pattern": "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", "maxLength": 35}),
+            "en",
+        ),
         "where": conditions(),
         "sort": query(
             "sort",
@@ -178,11 +185,11 @@ fn conditions() -> Value {
             `where.COLUMN.OPERATOR=VALUE` has one of the operators `not`, `ge`, `gt`, `le`, `lt`, `contains`, `starts` and `null`.",
         "schema": {
             "type": "object",
-            "propertyNames": {"pattern": "^where\\.[^.]+(\\.(not|ge|gt|le|lt|contains|starts|null))?$"},
-            "additionalProperties": {"anyOf": [
+            // Other names are other parameters, and those that nothing declares are ignored.
+            "patternProperties": {"^where\\.[^.]+(\\.(not|ge|gt|le|lt|contains|starts|null))?$": {"anyOf": [
                 {"type": "string", "maxLength": 1_024},
                 {"type": "array", "items": {"type": "string", "maxLength": 1_024}},
-            ]},
+            ]}},
         },
         "example": {"where.value.ge": "0.2"},
     })

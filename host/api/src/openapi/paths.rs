@@ -16,6 +16,9 @@ const TAGGED: [&str; 1] = ["ETag"];
 /// Headers of one that may be compressed, too.
 const PACKED: [&str; 2] = ["ETag", "Content-Encoding"];
 
+/// Headers of a document that may be in several languages.
+const SPOKEN: [&str; 3] = ["ETag", "Content-Encoding", "Content-Language"];
+
 /// Headers of rows and of the answer that they have not changed.
 const ROWS_ALSO: [&str; 5] = [
     "Last-Modified",
@@ -71,6 +74,7 @@ pub(super) fn all(settings: &CoreSettings, plugins: &PluginSet) -> Value {
     .answers(503, "Requests cannot be answered.", &["Retry-After"], ready);
     let list =
         Operation::new(RouteKind::Listing, "listDatasets", "List all datasets", "Sorted by name.")
+            .takes(known_parameters::LANGUAGE.names)
             .takes(&CONDITIONS)
             .takes(&["Accept-Encoding"])
             .answers(200, "The datasets.", &PACKED, Some(examples::datasets()))
@@ -82,12 +86,13 @@ pub(super) fn all(settings: &CoreSettings, plugins: &PluginSet) -> Value {
         "Its columns, credit, versions and size: look here before asking for rows.",
     )
     .takes(&["name"])
+    .takes(known_parameters::LANGUAGE.names)
     .takes(&CONDITIONS)
     .takes(&["Accept-Encoding"])
     .answers(
         200,
         "The dataset.",
-        &PACKED,
+        &SPOKEN,
         Some(examples::json_content("Dataset", &examples::dataset())),
     )
     .answers(304, "Nothing changed since this tag.", &TAGGED, None);
@@ -196,7 +201,7 @@ fn values() -> Operation {
     .answers(
         200,
         "The values.",
-        &[&credited[..], &["Content-Encoding"]].concat(),
+        &[&credited[..], &["Content-Encoding", "Content-Language"]].concat(),
         Some(examples::json_content("Values", &examples::values())),
     )
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)

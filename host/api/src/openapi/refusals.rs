@@ -61,7 +61,9 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
     match error {
         Error::Refused(refusal) => match refusal {
             Refusal::KeyMissing | Refusal::KeyInvalid => kind.needs_key(),
-            Refusal::InvalidParameters(_) => named || kind == RouteKind::Integration,
+            Refusal::InvalidParameters(_) => {
+                named || matches!(kind, RouteKind::Listing | RouteKind::Integration)
+            }
             Refusal::NotAcceptable { .. } => {
                 matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Integration)
             }

@@ -10,6 +10,7 @@ use yearbook_domain::query::Operator;
 use yearbook_domain::values::ValuesQuery;
 use yearbook_domain::{DatasetName, Date, Refusal, ValidationError};
 use yearbook_http::Error;
+use yearbook_http::language::WantedLanguages;
 use yearbook_sandbox::catalogue::{self, Condition, Pick, Selection, ValueQuery, Version};
 use yearbook_sandbox::{PluginEncoder, adapter};
 
@@ -73,7 +74,7 @@ impl ValuesRequest {
     /// # Errors
     /// Those of a request for values; 422 for what values are not counted over.
     pub(crate) fn of_query(parts: &Parts, query: &ValueQuery) -> Result<Self, Error> {
-        let ValueQuery { selection, columns, after, limit, .. } = query;
+        let ValueQuery { selection, columns, after, limit, language } = query;
         let mut pairs = row_pairs(selection);
         let named = (!columns.is_empty()).then(|| ("columns".to_owned(), columns.join(",")));
         let after = after.clone().map(|after| ("after".to_owned(), after));
@@ -88,7 +89,10 @@ impl ValuesRequest {
             (RowsOf::Snapshot, None) => uncounted(selection),
         };
         match (dataset_name(selection), ValuesQuery::parse(&pairs), problem) {
-            (Ok(name), Ok(query), None) => Ok(Self { name, parts: bare(parts), query }),
+            (Ok(name), Ok(query), None) => {
+                let wanted = WantedLanguages::range(language.as_deref());
+                Ok(Self { name, parts: bare(parts), query, wanted })
+            }
             (name, query, problem) => {
                 let problems = name.err().into_iter().chain(query.err().into_iter().flatten());
                 Err(Refusal::InvalidParameters(problems.chain(problem).collect()).into())

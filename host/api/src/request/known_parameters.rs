@@ -3,10 +3,14 @@
 
 use yearbook_domain::query::DATA_PARAMETERS;
 use yearbook_http::ignored_parameters::RouteParameters;
+use yearbook_http::language::LANG;
 
 /// Routes without parameters.
 pub(crate) const NONE: RouteParameters =
     RouteParameters { names: &[], prefix: None, has_tool: false };
+
+/// Documents in several languages.
+pub(crate) const LANGUAGE: RouteParameters = RouteParameters { names: &[LANG], ..NONE };
 
 /// `/data`.
 pub(crate) const DATA: RouteParameters = RouteParameters {
@@ -49,7 +53,7 @@ pub(crate) const CHANGES: RouteParameters =
 
 /// `/values`.
 pub(crate) const VALUES: RouteParameters = RouteParameters {
-    names: &["start", "end", "dimensions", "limit", "snapshot", "columns", "bbox", "after"],
+    names: &["start", "end", "dimensions", "limit", "snapshot", "columns", "bbox", "after", LANG],
     prefix: Some("where."),
     ..NONE
 };

@@ -2,8 +2,10 @@
 //! wrong name.
 
 use http::Uri;
+use http::request::Parts;
 use percent_encoding::percent_decode_str;
 use yearbook_domain::{DatasetName, Namespace, ValidationError};
+use yearbook_http::language::WantedLanguages;
 
 /// The dataset's name in `/v1/datasets/{name}…` and `/v1/series/{name}…`.
 ///
@@ -36,6 +38,14 @@ fn path_segment<T>(
     let text = percent_decode_str(uri.path().split('/').nth(segment).unwrap_or_default())
         .decode_utf8_lossy();
     parse(&text).ok_or_else(|| ValidationError::name_pattern_mismatch(parameter, &text))
+}
+
+/// The languages that a request wants.
+///
+/// # Errors
+/// A `lang` that is no tag.
+pub(crate) fn wanted_languages(parts: &Parts) -> Result<WantedLanguages, ValidationError> {
+    WantedLanguages::read(parts.uri.query().unwrap_or_default(), &parts.headers)
 }
 
 #[cfg(test)]

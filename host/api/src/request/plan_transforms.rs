@@ -181,9 +181,9 @@ pub(crate) fn applied(step: &TransformStep) -> AppliedTransform {
 
 /// Checks that changed rows may be passed on: by the licence of the version, and by that of now.
 pub(crate) fn check_licence(dataset: &Dataset, input: &ReadPlan) -> Result<(), Refusal> {
-    let credits = [&input.snapshot.credit, &dataset.current.credit];
-    match credits.into_iter().find(|credit| credit.forbids_derivatives()) {
-        Some(credit) => Err(Refusal::NoDerivatives { licence: credit.licence.clone() }),
+    let versions = [&input.snapshot, &dataset.current];
+    match versions.into_iter().find(|snapshot| snapshot.forbids_derivatives()) {
+        Some(snapshot) => Err(Refusal::NoDerivatives { licence: snapshot.credit.licence.clone() }),
         None => Ok(()),
     }
 }

@@ -9,9 +9,10 @@ use yearbook_domain::query::parse_pairs;
 use yearbook_domain::values::{ValuesQuery, ValuesTarget};
 use yearbook_domain::{Dataset, DatasetName, ReadPlan, Refusal, Snapshot};
 use yearbook_http::Error;
+use yearbook_http::language::WantedLanguages;
 
-use super::dataset_name;
 use super::plan_rows::{retained_snapshot, unlisted_snapshot};
+use super::{dataset_name, wanted_languages};
 use crate::ApiState;
 
 /// A request for the values of columns of one dataset.
@@ -21,6 +22,8 @@ pub(crate) struct ValuesRequest {
     /// Method, address, headers and extensions.
     pub(crate) parts: Parts,
     pub(crate) query: ValuesQuery,
+    /// Languages of labels.
+    pub(crate) wanted: WantedLanguages,
 }
 
 impl ValuesRequest {
@@ -31,11 +34,12 @@ impl ValuesRequest {
     pub(crate) fn parse(request: Request) -> Result<Self, Error> {
         let (parts, _) = request.into_parts();
         let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
-        match (dataset_name(&parts.uri), ValuesQuery::parse(&pairs)) {
-            (Ok(name), Ok(query)) => Ok(Self { name, parts, query }),
-            (name, query) => {
+        let wanted = wanted_languages(&parts);
+        match (dataset_name(&parts.uri), ValuesQuery::parse(&pairs), wanted) {
+            (Ok(name), Ok(query), Ok(wanted)) => Ok(Self { name, parts, query, wanted }),
+            (name, query, wanted) => {
                 let problems = query.err().unwrap_or_default();
-                let problems = name.err().into_iter().chain(problems).collect();
+                let problems = name.err().into_iter().chain(problems).chain(wanted.err()).collect();
                 Err(Refusal::InvalidParameters(problems).into())
             }
         }

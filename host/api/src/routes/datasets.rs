@@ -9,12 +9,13 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use http::Method;
 use http::request::Parts;
+use yearbook_domain::Refusal;
 use yearbook_http::document::CachePolicy;
 use yearbook_http::reservation::Patience;
 use yearbook_http::{Authenticated, Error, RenderedDocument};
 
 use crate::ApiState;
-use crate::request::dataset_name;
+use crate::request::{dataset_name, wanted_languages};
 
 /// `GET /v1/datasets`.
 pub(crate) async fn list(
@@ -22,8 +23,10 @@ pub(crate) async fn list(
     auth: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
-    let document = app.dataset_list.get(app.core.catalog_cache.datasets())?;
-    respond(&app, &auth, &request.into_parts().0, &document).await
+    let (parts, _) = request.into_parts();
+    let wanted = wanted_languages(&parts).map_err(Error::invalid_parameter)?;
+    let document = app.dataset_list.get(app.core.catalog_cache.datasets(), &wanted)?;
+    respond(&app, &auth, &parts, &document).await
 }
 
 /// `GET /v1/datasets/{name}`.
@@ -32,10 +35,20 @@ pub(crate) async fn show(
     auth: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
-    let name = dataset_name(request.uri()).map_err(Error::invalid_parameter)?;
+    let (parts, _) = request.into_parts();
+    let (name, wanted) = match (dataset_name(&parts.uri), wanted_languages(&parts)) {
+        (Ok(name), Ok(wanted)) => (name, wanted),
+        (name, wanted) => {
+            let problems = name.err().into_iter().chain(wanted.err()).collect();
+            return Err(Refusal::InvalidParameters(problems).into());
+        }
+    };
     let dataset = app.core.dataset(&name)?;
-    let document = RenderedDocument::new(&view::DatasetBody::new(&dataset))?;
-    respond(&app, &auth, &request.into_parts().0, &document).await
+    let language = wanted.choose(&dataset.current);
+    let snapshot = dataset.current.in_language(language);
+    let body = view::DatasetBody::new(&dataset, &snapshot, language);
+    let document = RenderedDocument::new(&body)?.in_language(language);
+    respond(&app, &auth, &parts, &document).await
 }
 
 async fn respond(

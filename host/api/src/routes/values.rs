@@ -10,12 +10,15 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, LAST_MODIFIED, VARY};
+use http::header::{
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, ETAG, LAST_MODIFIED, VARY,
+};
 use http::{HeaderMap, HeaderValue, Method};
 use sha2::{Digest as _, Sha256};
 use tracing::Instrument;
+use yearbook_domain::meaning::Language;
 use yearbook_domain::query::MAX_VALUE_BYTES;
-use yearbook_domain::values::{ColumnValues, ValuesTarget};
+use yearbook_domain::values::{ColumnValues, ValueLabels, ValuesTarget};
 use yearbook_domain::{CanonicalQuery, Refusal, Snapshot, ValidationError};
 use yearbook_http::content_coding::ContentCoding;
 use yearbook_http::credit::write_credit;
@@ -79,17 +82,20 @@ pub(crate) struct ValuesAnswer {
     selection: String,
     tag: EntityTag,
     coding: Option<ContentCoding>,
+    /// That of the labels; `None` where the dataset names none.
+    language: Option<Language>,
 }
 
 impl ValuesAnswer {
     /// The answer to `request`, which selects `target`.
     pub(crate) fn new(request: &ValuesRequest, target: ValuesTarget) -> Self {
         let selection = CanonicalQuery::new(&target.plan, None).as_str().to_owned();
-        let tag = entity_tag(&target, &selection);
+        let language = request.wanted.choose(&target.plan.snapshot).cloned();
+        let tag = entity_tag(&target, &selection, language.as_ref());
         // By the request alone, never by the body's size, so that the tag holds.
         let coding = ContentCoding::choose(&request.parts.headers);
         let sent_columns = request.query.sent_columns().to_owned();
-        Self { target, sent_columns, selection, tag, coding }
+        Self { target, sent_columns, selection, tag, coding, language }
     }
 
     /// Returns what publishing stored of the columns; `None` where something has to be counted.
@@ -127,6 +133,24 @@ impl ValuesAnswer {
         Ok(counted?)
     }
 
+    /// Reads the labels of the columns, where they have any.
+    ///
+    /// # Errors
+    /// 503 where the store is away.
+    pub(crate) async fn labels(&self, app: &ApiState) -> Result<ValueLabels, Error> {
+        let snapshot = &self.target.plan.snapshot;
+        let is_labelled = |position: &usize| {
+            let meaning = snapshot.columns.get(*position).and_then(|of| of.meaning.as_ref());
+            meaning.is_some_and(|meaning| meaning.labelled)
+        };
+        let stored = if self.target.columns.iter().any(is_labelled) {
+            app.core.reader.stored_values(snapshot).await?
+        } else {
+            None
+        };
+        Ok(ValueLabels::new(stored, self.language.clone()))
+    }
+
     /// The version whose values are counted.
     pub(crate) fn snapshot(&self) -> &Snapshot {
         &self.target.plan.snapshot
@@ -156,7 +180,10 @@ impl ValuesAnswer {
     ) -> Result<Response, Error> {
         self.end_pages(&mut columns)?;
         let (plan, selection) = (self.target.plan.clone(), self.selection.clone());
-        let write = move || serde_json::to_vec(&ValuesView::new(&plan, &selection, rows, &columns));
+        let labels = self.labels(app).await?;
+        let write = move || {
+            serde_json::to_vec(&ValuesView::new(&plan, &selection, rows, &columns, &labels))
+        };
         let written = app.core.workers.run_for(holder, write).await;
         let written = written.map_err(|panicked| Error::internal("write values", &panicked))?;
         let mut bytes: Bytes =
@@ -189,6 +216,11 @@ impl ValuesAnswer {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
         let vary = "Accept-Encoding, X-API-Key, Authorization";
         headers.insert(VARY, HeaderValue::from_static(vary));
+        if let Some(language) = &self.language {
+            headers.append(VARY, HeaderValue::from_static("Accept-Language"));
+            let language = HeaderValue::from_str(language.as_str()).ok();
+            headers.extend(language.map(|language| (CONTENT_LANGUAGE, language)));
+        }
         let date = preconditions::http_date(plan.snapshot.created_at);
         headers.extend(date.map(|date| (LAST_MODIFIED, date)));
         headers
@@ -215,10 +247,10 @@ impl ValuesAnswer {
 
 /// The tag of an answer: a hash over everything that decides its bytes. Whether they were stored or
 /// counted does not.
-fn entity_tag(target: &ValuesTarget, selection: &str) -> EntityTag {
+fn entity_tag(target: &ValuesTarget, selection: &str, language: Option<&Language>) -> EntityTag {
     let ValuesTarget { plan, columns, page } = target;
     let after = page.after.as_ref().map(ToString::to_string);
-    let fields = serde_json::json!([
+    let mut fields = serde_json::json!([
         "values",
         VALUES_VERSION,
         plan.dataset.as_str(),
@@ -228,5 +260,8 @@ fn entity_tag(target: &ValuesTarget, selection: &str) -> EntityTag {
         page.limit,
         after,
     ]);
+    if let (Some(language), Some(fields)) = (language, fields.as_array_mut()) {
+        fields.push(language.as_str().into());
+    }
     EntityTag::from_hash(&Sha256::digest(fields.to_string()))
 }

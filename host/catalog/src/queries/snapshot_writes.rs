@@ -2,9 +2,9 @@
 //! about which snapshot is current or dropped (`publications.rs`).
 
 use yearbook_domain::credit::SourceUrlPrecision;
-use yearbook_domain::{DatasetName, Millis, Snapshot, Stored};
+use yearbook_domain::{ColumnRole, DatasetName, Millis, Snapshot, Stored};
 
-use super::snapshots;
+use super::snapshots::{self, StoredMeaning};
 use super::sql_enum::{RowContext, encode_json, encode_u64};
 use crate::sql::Connection;
 
@@ -13,10 +13,10 @@ const INSERT_SNAPSHOT: &str = "
         dataset, id, created_at, row_count, file_sha256, file_bytes, title, description, source, attribution, licence,
         source_url, source_url_precision, refresh_cadence, bulk_redistribution, layout, primary_key, dimensions,
         date_column, first_date, last_date, west, south, east, north, licence_title, licence_url, sources,
-        keywords
+        keywords, meaning
     ) VALUES (
         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25,
-        $26, $27, $28, $29
+        $26, $27, $28, $29, $30
     ) RETURNING number";
 
 const INSERT_COLUMN: &str = "
@@ -74,6 +74,7 @@ pub(super) async fn insert_snapshot(
         .bind(&credit.licence_url)
         .bind(encode_json(&credit.sources)?)
         .bind(encode_json(&snapshot.keywords)?)
+        .bind(encode_json(&StoredMeaning::new(snapshot))?)
         .fetch_one()
         .await?;
     for (position, column) in (0_i64..).zip(&snapshot.columns) {
@@ -84,7 +85,7 @@ pub(super) async fn insert_snapshot(
             .bind(&column.name)
             .bind(column.column_type.as_str())
             .bind(column.nullable)
-            .bind(column.role.as_str())
+            .bind(stored_role(column.role).as_str())
             .bind(&column.unit)
             .bind(&column.description)
             .bind(column.few_values)
@@ -93,6 +94,11 @@ pub(super) async fn insert_snapshot(
             .await?;
     }
     Ok(number)
+}
+
+/// The role of a column as older hosts know it; what is newer is in `meaning`.
+fn stored_role(role: ColumnRole) -> ColumnRole {
+    if role == ColumnRole::Status { ColumnRole::Attribute } else { role }
 }
 
 /// Deletes a snapshot's row, leaving a tombstone of the time `at`, and returns what it named.

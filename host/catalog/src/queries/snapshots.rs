@@ -1,9 +1,13 @@
 //! Snapshots of datasets with their columns, as they are read. Never writes one
 //! (`snapshot_writes.rs`).
 
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use yearbook_domain::meaning::{ColumnMeaning, DatasetMeaning};
 use yearbook_domain::{
-    BoundingBox, Column, Credit, DatasetName, Digest, Millis, Snapshot, SnapshotId, StoredFile,
-    TextTraits,
+    BoundingBox, Column, ColumnRole, Credit, DatasetName, Digest, Millis, Snapshot, SnapshotId,
+    StoredFile, TextTraits,
 };
 
 use super::sql_enum::RowContext;
@@ -18,7 +22,7 @@ macro_rules! snapshot_columns {
         "s.number, s.dataset, s.id, s.created_at, s.row_count, s.file_sha256, s.file_bytes, s.title, s.description, s.source,
         s.attribution, s.licence, s.source_url, s.source_url_precision, s.refresh_cadence, s.bulk_redistribution, s.layout,
         s.primary_key, s.dimensions, s.date_column, s.first_date, s.last_date, s.west, s.south, s.east, s.north, s.licence_title,
-        s.licence_url, s.sources, s.keywords"
+        s.licence_url, s.sources, s.keywords, s.meaning"
     };
 }
 pub(super) use snapshot_columns;
@@ -156,6 +160,7 @@ pub(super) struct SnapshotRow {
     licence_url: Option<String>,
     sources: String,
     keywords: String,
+    meaning: String,
 }
 
 impl SnapshotRow {
@@ -163,6 +168,7 @@ impl SnapshotRow {
     pub(super) fn with_columns(self, columns: Vec<ColumnRow>) -> Result<Snapshot, sqlx::Error> {
         let row = format!("dataset {}, snapshot {}", self.dataset, self.id);
         let place = RowContext { table: "snapshots", row: &row };
+        let mut meaning: StoredMeaning = place.decode_json("meaning", &self.meaning)?;
         Ok(Snapshot {
             created_at: Millis(self.created_at),
             rows: place.count("row_count", self.row_count)?,
@@ -190,7 +196,7 @@ impl SnapshotRow {
             bulk_redistribution: self.bulk_redistribution,
             columns: columns
                 .into_iter()
-                .map(|column| column.read(&row))
+                .map(|column| column.read(&row, &mut meaning))
                 .collect::<Result<_, _>>()?,
             primary_key: place.decode_json("primary_key", &self.primary_key)?,
             dimensions: place.decode_json("dimensions", &self.dimensions)?,
@@ -208,8 +214,30 @@ impl SnapshotRow {
                 }
                 _ => None,
             },
+            meaning: meaning.dataset,
             id: place.parse("id", &self.id)?,
         })
+    }
+}
+
+/// The column `meaning`.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct StoredMeaning {
+    #[serde(flatten)]
+    dataset: DatasetMeaning,
+    /// By name of the column.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    columns: BTreeMap<String, Box<ColumnMeaning>>,
+}
+
+impl StoredMeaning {
+    pub(super) fn new(snapshot: &Snapshot) -> Self {
+        let meaning = |column: &Column| Some((column.name.clone(), column.meaning.clone()?));
+        Self {
+            dataset: snapshot.meaning.clone(),
+            columns: snapshot.columns.iter().filter_map(meaning).collect(),
+        }
     }
 }
 
@@ -228,13 +256,21 @@ pub(super) struct ColumnRow {
 }
 
 impl ColumnRow {
-    fn read(self, snapshot: &str) -> Result<Column, sqlx::Error> {
+    fn read(self, snapshot: &str, meaning: &mut StoredMeaning) -> Result<Column, sqlx::Error> {
         let row = format!("{} in {snapshot}", self.name);
         let place = RowContext { table: "columns", row: &row };
+        let meaning = meaning.columns.remove(&self.name);
+        let has_statuses = meaning.as_ref().is_some_and(|meaning| meaning.status.is_some());
         Ok(Column {
             column_type: place.parse("column_type", &self.column_type)?,
             nullable: self.nullable,
-            role: place.parse("role", &self.role)?,
+            // An older host, which knows no statuses, takes them for attributes.
+            role: if has_statuses {
+                ColumnRole::Status
+            } else {
+                place.parse("role", &self.role)?
+            },
+            meaning,
             unit: self.unit,
             description: self.description,
             few_values: self.few_values,

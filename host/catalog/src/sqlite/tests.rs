@@ -246,7 +246,7 @@ async fn killing_a_publisher_at_any_moment_leaves_a_whole_catalogue() {
         let dataset = server.datasets().await.unwrap().remove(0);
         // One revision a commit, and every commit has all its parts.
         assert_eq!(i64::try_from(dataset.snapshots.len()).unwrap(), seen);
-        assert_eq!(dataset.current.columns.len(), 6);
+        assert_eq!(dataset.current.columns.len(), 7);
         let versions = dataset.snapshots.iter().map(|summary| summary.version);
         assert!(versions.eq(0..dataset.snapshots.len() as u64), "dense, whatever was killed");
         assert_eq!(dataset.current.id, snapshot_id(&format!("s{}", seen - 1)));

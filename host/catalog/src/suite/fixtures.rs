@@ -2,9 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use yearbook_domain::credit::SourceUrlPrecision;
+use yearbook_domain::meaning::{
+    ColumnMeaning, DatasetMeaning, Language, ListedCode, Note, StatusCodes, StatusColumn, Text,
+};
 use yearbook_domain::preview_facts::{FACTS_VERSION, LatestRows};
 use yearbook_domain::{
     BoundingBox, Column, ColumnRole, ColumnType, Credit, DatasetName, Date, Digest, KeyId, Millis,
@@ -55,6 +59,7 @@ pub(crate) fn snapshot(id: &str, created_at: i64) -> Snapshot {
             .then(|| "Te Tau Ihu; it's \"quoted\"\n, 100 %".to_owned()),
         few_values: role == ColumnRole::Dimension,
         text_traits: TextTraits::NO_TAB | TextTraits::NO_MARKUP,
+        meaning: column_meaning(role).if_any(),
     };
     Snapshot {
         id: snapshot_id(id),
@@ -89,6 +94,7 @@ pub(crate) fn snapshot(id: &str, created_at: i64) -> Snapshot {
             column("date", ColumnType::Date, ColumnRole::Date),
             column("region", ColumnType::String, ColumnRole::Dimension),
             column("amount", ColumnType::Number, ColumnRole::Value),
+            column("flag", ColumnType::String, ColumnRole::Status),
             column("open", ColumnType::Boolean, ColumnRole::Attribute),
             column("code", ColumnType::Integer, ColumnRole::Key),
             column("geometry_wkt", ColumnType::String, ColumnRole::Geometry),
@@ -101,6 +107,47 @@ pub(crate) fn snapshot(id: &str, created_at: i64) -> Snapshot {
         layout: TableLayout::Long,
         // Crosses 180°; digits that only an exact round trip keeps.
         bbox: Some(BoundingBox([1.0 / 3.0 + 166.0, -52.620_6, -176.165, 0.1 + 0.2])),
+        meaning: DatasetMeaning {
+            languages: vec![language("en"), language("mi")],
+            title: translated("Te taupū utu").translations,
+            description: translated("“He”").translations,
+            notes: vec![Note {
+                text: translated("He tūhono"),
+                column: Some("amount".to_owned()),
+                conditions: BTreeMap::from([("date.ge".to_owned(), vec!["2025-01-01".to_owned()])]),
+            }],
+            no_derivatives: true,
+        },
+    }
+}
+
+fn language(tag: &str) -> Language {
+    Language::parse(tag).unwrap()
+}
+
+fn translated(text: &str) -> Text {
+    let translations = BTreeMap::from([(language("mi"), text.to_owned())]);
+    Text { text: "A “text”".to_owned(), translations }
+}
+
+fn column_meaning(role: ColumnRole) -> ColumnMeaning {
+    let code =
+        ListedCode { code: "p".to_owned(), label: Some(translated("Tīmata")), confidential: true };
+    match role {
+        ColumnRole::Dimension => ColumnMeaning {
+            title: Some(translated("Rohe")),
+            description: translated("Te rohe").translations,
+            labelled: true,
+            status: None,
+        },
+        ColumnRole::Status => ColumnMeaning {
+            status: Some(StatusColumn {
+                of: vec!["amount".to_owned()],
+                codes: StatusCodes::Own(vec![code]),
+            }),
+            ..ColumnMeaning::default()
+        },
+        _ => ColumnMeaning::default(),
     }
 }
 
@@ -128,6 +175,7 @@ pub(crate) fn bare_snapshot(id: &str, created_at: i64) -> Snapshot {
         date_range: None,
         layout: TableLayout::Wide,
         bbox: None,
+        meaning: DatasetMeaning::default(),
         ..snapshot(id, created_at)
     }
 }

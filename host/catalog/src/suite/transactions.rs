@@ -96,7 +96,7 @@ pub(crate) async fn readers_never_see_half_a_commit(place: TestDatabase) {
     });
     while !publishing.is_finished() {
         let dataset = reader.datasets().await.unwrap().remove(0);
-        assert_eq!(dataset.current.columns.len(), 6);
+        assert_eq!(dataset.current.columns.len(), 7);
         assert_eq!(dataset.snapshots.last().unwrap().id, dataset.current.id);
     }
     publishing.await.unwrap();

@@ -106,7 +106,7 @@ pub fn is_condition(name: &str) -> bool {
 ///
 /// # Errors
 /// Every problem there is.
-pub(super) fn parse_conditions(
+pub(crate) fn parse_conditions(
     pairs: &[(String, String)],
 ) -> Result<Vec<ConditionParameter>, Vec<ValidationError>> {
     let sent = || pairs.iter().filter(|(name, _)| is_condition(name));

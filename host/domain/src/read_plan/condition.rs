@@ -3,8 +3,8 @@
 mod resolve;
 mod value;
 
-pub use resolve::parse_value;
 pub(super) use resolve::resolve_conditions;
+pub use resolve::{judge_conditions, parse_value};
 pub(crate) use value::json_number;
 pub use value::{ColumnValue, FloatKey};
 

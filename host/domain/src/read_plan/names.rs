@@ -3,8 +3,8 @@
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 
+use crate::Column;
 use crate::query::nearest_name;
-use crate::{Column, Snapshot};
 
 /// Names of columns that a problem lists at most.
 const MAX_LISTED: usize = 40;
@@ -37,7 +37,7 @@ impl Table {
 
 /// Columns of a snapshot by name, for a known number of look-ups.
 pub(super) struct ColumnNames<'a> {
-    snapshot: &'a Snapshot,
+    columns: &'a [Column],
     table_of: Table,
     is_linear: bool,
     table: OnceCell<HashMap<&'a str, usize>>,
@@ -46,18 +46,18 @@ pub(super) struct ColumnNames<'a> {
 }
 
 impl<'a> ColumnNames<'a> {
-    /// Names of `snapshot`, of which about `lookups` are looked for. Time grows with the columns
+    /// Names of `columns`, of which about `lookups` are looked for. Time grows with the columns
     /// and the look-ups, not with one times the other.
-    pub(super) fn new(snapshot: &'a Snapshot, lookups: usize, table_of: Table) -> Self {
+    pub(super) fn new(columns: &'a [Column], lookups: usize, table_of: Table) -> Self {
         let is_linear = lookups <= MAX_LINEAR;
-        Self { snapshot, table_of, is_linear, table: OnceCell::new(), unknown: Cell::new(0) }
+        Self { columns, table_of, is_linear, table: OnceCell::new(), unknown: Cell::new(0) }
     }
 
     /// Returns the column called `name`, with its position.
     pub(super) fn find(&self, name: &str) -> Option<(usize, &'a Column)> {
-        let columns = &self.snapshot.columns;
+        let columns = self.columns;
         let position = if self.is_linear {
-            self.snapshot.column_index(name)
+            columns.iter().position(|column| column.name == name)
         } else {
             let by_name = || {
                 columns.iter().enumerate().map(|(at, column)| (column.name.as_str(), at)).collect()
@@ -70,12 +70,12 @@ impl<'a> ColumnNames<'a> {
     /// Returns the sentence about a name that is not there: the nearest one, where it is one of the
     /// first such names, and all of them.
     pub(super) fn unknown(&self, name: &str) -> String {
-        let known = self.snapshot.columns.iter().map(|column| column.name.as_str());
+        let known = self.columns.iter().map(|column| column.name.as_str());
         let is_sought = self.unknown.replace(self.unknown.get() + 1) < MAX_SOUGHT;
         let nearest = is_sought.then(|| nearest_name(name, known)).flatten();
         let nearest = nearest.map(|name| format!("the nearest is '{name}'; ")).unwrap_or_default();
         let having = self.table_of.having();
-        format!("unknown column '{name}'; {nearest}{having} {}", listed(self.snapshot))
+        format!("unknown column '{name}'; {nearest}{having} {}", listed(self.columns))
     }
 
     /// The table whose columns they are.
@@ -93,10 +93,10 @@ pub(super) fn quoted(names: &[&str]) -> String {
 }
 
 /// Names of the columns, as many as fit.
-pub(super) fn listed(snapshot: &Snapshot) -> String {
+pub(super) fn listed(columns: &[Column]) -> String {
     let mut names: Vec<&str> =
-        snapshot.columns.iter().take(MAX_LISTED).map(|column| column.name.as_str()).collect();
-    if snapshot.columns.len() > MAX_LISTED {
+        columns.iter().take(MAX_LISTED).map(|column| column.name.as_str()).collect();
+    if columns.len() > MAX_LISTED {
         names.push("…");
     }
     names.join(", ")

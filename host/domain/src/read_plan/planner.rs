@@ -59,7 +59,7 @@ fn resolve(
     let lookups = selection.columns.as_ref().map_or(0, |sent| sent.value.len())
         + selection.conditions.len()
         + selection.sort.as_ref().map_or(0, |sort| sort.value.len());
-    let names = ColumnNames::new(&snapshot, lookups, table);
+    let names = ColumnNames::new(&snapshot.columns, lookups, table);
     let columns = resolve_projection(&names, &snapshot, selection);
     let conditions = resolve_conditions(&names, &selection.conditions);
     let order = resolve_order(&names, &snapshot, selection.sort.as_ref());
@@ -165,7 +165,7 @@ fn resolve_projection(
             "unknown {}; {} {}",
             quoted(&unknown),
             names.table().having(),
-            listed(snapshot)
+            listed(&snapshot.columns)
         )));
     }
     let columns: Vec<usize> = positions.into_iter().flatten().filter(selected).collect();

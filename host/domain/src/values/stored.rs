@@ -2,9 +2,12 @@
 //! columns with at most [`super::MAX_VALUES`] of them, value columns apart
 //! (contract-15-values-stored).
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{ColumnValues, MAX_TEXT_BYTES, ValueRows, ValuesPage};
+use crate::meaning::ValueTexts;
 use crate::read_plan::ColumnValue;
 use crate::{Column, ColumnRole, ColumnType, Date};
 
@@ -12,6 +15,9 @@ use crate::{Column, ColumnRole, ColumnType, Date};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredValues {
     columns: Vec<StoredColumn>,
+    /// Labels of values by position of their column, whether its values are stored or not.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    labels: BTreeMap<usize, ValueTexts>,
 }
 
 /// All values of one column.
@@ -32,7 +38,20 @@ impl StoredValues {
         let whole = counted.into_iter().filter(|column| !column.has_more);
         let column =
             |ColumnValues { column, nulls, values, .. }| StoredColumn { column, nulls, values };
-        Self { columns: whole.map(column).collect() }
+        Self { columns: whole.map(column).collect(), labels: BTreeMap::new() }
+    }
+
+    /// Adds labels, by position of their column.
+    #[must_use]
+    pub fn with_labels(mut self, labels: BTreeMap<usize, ValueTexts>) -> Self {
+        self.labels = labels;
+        self
+    }
+
+    /// Returns the labels of the column at a position of the snapshot; `None` if it has none.
+    #[must_use]
+    pub fn labels(&self, position: usize) -> Option<&ValueTexts> {
+        self.labels.get(&position)
     }
 
     /// Returns true for columns whose values are stored, where they are few enough.
@@ -65,6 +84,13 @@ impl StoredValues {
 }
 
 impl StoredColumn {
+    /// Returns the number of its values.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks whether there are none")]
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
     /// Returns what an answer has of the column: the same as counting its rows.
     #[must_use]
     pub fn page(&self, page: &ValuesPage) -> ColumnValues {

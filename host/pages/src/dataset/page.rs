@@ -3,6 +3,7 @@
 use askama::Template;
 use yearbook_catalog::CitedSnapshot;
 use yearbook_domain::citation::{CanonicalQuery, Citation, CitationFormat};
+use yearbook_domain::meaning::{Language, Note};
 use yearbook_domain::{Column, ColumnType, Dataset, Snapshot};
 
 use super::DatasetInputs;
@@ -28,7 +29,10 @@ pub(super) struct DatasetPage<'a> {
     dataset: &'a Dataset,
     snapshot: &'a Snapshot,
     credit: CreditView<'a>,
+    /// That of the publisher's texts, where it is known.
+    language: Option<&'a str>,
     paragraphs: Vec<&'a str>,
+    notes: Vec<NoteLine<'a>>,
     data_url: String,
     rows: String,
     size: String,
@@ -52,9 +56,30 @@ pub(super) struct DatasetPage<'a> {
 /// A column in words.
 struct ColumnLine<'a> {
     column: &'a Column,
+    title: CutText<'a>,
+    /// Columns whose values have these statuses.
+    of: &'a [String],
     column_type: &'static str,
     unit: CutText<'a>,
     description: CutText<'a>,
+}
+
+/// A footnote in words.
+struct NoteLine<'a> {
+    text: &'a str,
+    /// `value`, `period.ge=2025-Q3`: what it is about; empty: everything.
+    about: Vec<String>,
+}
+
+impl<'a> NoteLine<'a> {
+    fn new(note: &'a Note, language: Option<&Language>) -> Self {
+        let conditions =
+            note.conditions.iter().map(|(name, values)| format!("{name}={}", values.join(" or ")));
+        Self {
+            text: note.text.in_language(language),
+            about: note.column.clone().into_iter().chain(conditions).collect(),
+        }
+    }
 }
 
 /// A text for a cell.
@@ -83,6 +108,13 @@ impl<'a> DatasetPage<'a> {
             dataset,
             snapshot,
             credit: CreditView(&snapshot.credit),
+            language: inputs.language.as_ref().map(Language::as_str),
+            notes: snapshot
+                .meaning
+                .notes
+                .iter()
+                .map(|note| NoteLine::new(note, inputs.language.as_ref()))
+                .collect(),
             paragraphs: description
                 .split("\n\n")
                 .map(str::trim)
@@ -121,6 +153,8 @@ impl<'a> ColumnLine<'a> {
     fn new(column: &'a Column) -> Self {
         Self {
             column,
+            title: CutText::new(column.title().unwrap_or_default()),
+            of: column.status().map_or(&[], |status| &status.of),
             column_type: match column.column_type {
                 ColumnType::String => "text",
                 ColumnType::Integer => "integer",

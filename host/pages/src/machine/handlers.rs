@@ -161,7 +161,8 @@ async fn dataset_document(
     content_type: &'static str,
     render: impl Fn(&DatasetView<'_>) -> String + Send + Sync,
 ) -> Result<Response, Error> {
-    let dataset = dataset_address::find(app, name)?;
+    let published = dataset_address::find(app, name)?;
+    let (dataset, language) = dataset_address::in_wanted_language(&published, parts)?;
     let facts = app.core.catalog_cache.preview_facts(&dataset, &dataset.current.id).await?;
     let base_url = app.core.base_url(parts);
     let formats =
@@ -171,12 +172,13 @@ async fn dataset_document(
     let catalog = CatalogView::new(&base_url, &app.settings);
     let key = PageKey {
         base_url: base_url.clone(),
-        address: parts.uri.path().to_owned(),
+        address: format!("{}?{language:?}", parts.uri.path()),
         version: version(&dataset, facts.as_deref(), &formats),
     };
     let text = async {
         let view = DatasetView::new(&catalog, &dataset).with(facts.as_deref(), formats);
-        Ok(RenderedDocument::text(content_type, render(&view)))
+        let document = RenderedDocument::text(content_type, render(&view));
+        Ok(document.in_language(language.as_ref()))
     };
     let document = app.cache.get(key, text).await?;
     html::respond(app, &parts.headers, &document, CachePolicy::Public).await

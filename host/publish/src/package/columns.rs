@@ -1,6 +1,7 @@
 //! Role of each column, and the table's layout (contract-4-roles, contract-7-measures).
 
 use yearbook_domain::dataset::GEOMETRY_COLUMN;
+use yearbook_domain::meaning::ColumnMeaning;
 use yearbook_domain::{Column, ColumnRole, ColumnType, TableLayout, TextTraits};
 
 use super::extension::YearbookExtension;
@@ -28,13 +29,21 @@ pub(super) fn build_columns(schema: &TableSchema, extension: &YearbookExtension)
             _ if extension.dimensions.contains(&field.name) => ColumnRole::Dimension,
             _ if field.name == GEOMETRY_COLUMN => ColumnRole::Geometry,
             _ if is_key(field) => ColumnRole::Key,
+            _ if extension.status.contains_key(&field.name) => ColumnRole::Status,
             _ if is_value(field, schema, extension) => ColumnRole::Value,
             _ => ColumnRole::Attribute,
         },
         unit: field.unit.clone(),
-        description: field.description.clone(),
+        description: field.description.as_ref().map(|description| description.text.clone()),
         few_values: false,
         text_traits: TextTraits::empty(),
+        meaning: ColumnMeaning {
+            title: field.title.clone(),
+            description: field.description.clone().unwrap_or_default().translations,
+            status: extension.status.get(&field.name).cloned(),
+            labelled: extension.labels.contains_key(&field.name),
+        }
+        .if_any(),
     };
     schema.fields.iter().map(column).collect()
 }

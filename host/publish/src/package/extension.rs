@@ -2,19 +2,23 @@
 //! (contract-7-descriptor). Unknown keys are errors, because a misspelt one would silently not
 //! hold.
 
+use std::collections::BTreeMap;
+
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::dataset::GEOMETRY_COLUMN;
+use yearbook_domain::meaning::{Language, Note, StatusColumn};
 use yearbook_domain::{Cadence, ColumnType, Namespace, TableLayout};
 
 use crate::loss::MaxLoss;
 
+use super::meaning::{self, PackageLabels};
 use super::node::{DescriptorNode, DescriptorProblems, nearest};
 use super::reader_source::{self, SourceMapping};
 use super::table_schema::{self, DATE_COLUMN, TableSchema};
 use super::text_rules;
 
 /// Keys that `"yearbook"` takes.
-pub(super) const KEYS: [&str; 14] = [
+pub(super) const KEYS: [&str; 18] = [
     "namespace",
     "source",
     "attribution_text",
@@ -29,6 +33,10 @@ pub(super) const KEYS: [&str; 14] = [
     "value_columns",
     "source_columns",
     "reader_options",
+    "status",
+    "labels",
+    "notes",
+    "no_derivatives",
 ];
 
 /// Everything under `"yearbook"` as written; defaults that depend on other parts are chosen by the
@@ -50,12 +58,18 @@ pub(super) struct YearbookExtension {
     /// None: every number outside the key is a measure.
     pub(super) value_columns: Option<Vec<String>>,
     pub(super) sources: SourceMapping,
+    pub(super) status: BTreeMap<String, StatusColumn>,
+    pub(super) labels: PackageLabels,
+    pub(super) notes: Vec<Note>,
+    /// Set where the publisher says so; the licence may say so too.
+    pub(super) no_derivatives: bool,
 }
 
 /// Reads the object. Column names are checked where the schema could be read.
 pub(super) fn parse(
     node: &DescriptorNode<'_>,
     schema: Option<&TableSchema>,
+    languages: &[Language],
     problems: &mut DescriptorProblems,
 ) -> Option<YearbookExtension> {
     for key in node.object(problems)?.keys() {
@@ -100,6 +114,19 @@ pub(super) fn parse(
         proportions: columns(&PROPORTIONS, problems).unwrap_or_default(),
         value_columns: columns(&VALUE_COLUMNS, problems),
         sources: reader_source::parse(node, schema, problems),
+        status: schema
+            .map(|schema| meaning::parse_status(node, schema, languages, problems))
+            .unwrap_or_default(),
+        labels: schema
+            .map(|schema| meaning::parse_labels(node, schema, languages, problems))
+            .unwrap_or_default(),
+        notes: schema
+            .map(|schema| meaning::parse_notes(node, schema, languages, problems))
+            .unwrap_or_default(),
+        no_derivatives: node
+            .get("no_derivatives")
+            .and_then(|n| n.boolean(problems))
+            .unwrap_or(false),
     })
 }
 

@@ -6,8 +6,10 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 use yearbook_domain::dataset::GEOMETRY_COLUMN;
+use yearbook_domain::meaning::{Language, Text};
 use yearbook_domain::{ColumnType, name};
 
+use super::meaning;
 use super::node::{DescriptorNode, DescriptorProblems, nearest};
 use super::text_rules;
 
@@ -22,7 +24,8 @@ pub(super) struct TableField {
     pub(super) column_type: ColumnType,
     pub(super) required: bool,
     pub(super) unit: Option<String>,
-    pub(super) description: Option<String>,
+    pub(super) title: Option<Text>,
+    pub(super) description: Option<Text>,
 }
 
 /// Fields and primary key.
@@ -40,6 +43,7 @@ impl TableSchema {
 /// Reads the schema; `None` when a field or the key is wrong.
 pub(super) fn parse(
     schema: &DescriptorNode<'_>,
+    languages: &[Language],
     problems: &mut DescriptorProblems,
 ) -> Option<TableSchema> {
     let before = problems.0.len();
@@ -57,7 +61,7 @@ pub(super) fn parse(
     }
     let nodes = schema.require("fields", "the list of columns", problems)?.list(problems)?;
     let fields: Vec<TableField> =
-        nodes.iter().filter_map(|node| parse_field(node, problems)).collect();
+        nodes.iter().filter_map(|node| parse_field(node, languages, problems)).collect();
     if nodes.is_empty() {
         problems.add(schema.member_path("fields"), "is empty; list the columns");
     }
@@ -77,7 +81,11 @@ pub(super) fn parse(
     (problems.0.len() == before).then_some(schema_read)
 }
 
-fn parse_field(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<TableField> {
+fn parse_field(
+    node: &DescriptorNode<'_>,
+    languages: &[Language],
+    problems: &mut DescriptorProblems,
+) -> Option<TableField> {
     node.object(problems)?;
     let name = node
         .require("name", "the column's name", problems)
@@ -86,13 +94,19 @@ fn parse_field(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> 
         .require("type", &format!("one of {}", types().join(", ")), problems)
         .and_then(|n| parse_column_type(&n, problems));
     let unit = node.get("unit").and_then(|n| text_rules::parse_prose(&n, problems));
-    let description = node.get("description").and_then(|n| text_rules::parse_prose(&n, problems));
+    let mut text = |key: &str| {
+        let node = node.get(key)?;
+        meaning::parse_text(&node, languages, text_rules::parse_prose, problems)
+    };
+    let (title, description) = (text("title"), text("description"));
     check_notation(node, column_type, problems);
     check_missing_values(node, problems);
     let required = parse_constraints(node, problems);
     let (name, declared) = (name?, column_type?);
     match promised_type(&name, declared) {
-        Ok(column_type) => Some(TableField { name, column_type, required, unit, description }),
+        Ok(column_type) => {
+            Some(TableField { name, column_type, required, unit, title, description })
+        }
         Err(message) => {
             problems.add(node.member_path("type"), message);
             None

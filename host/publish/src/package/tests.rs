@@ -6,6 +6,7 @@ mod columns;
 mod credit;
 mod descriptor_files;
 mod faults;
+mod meaning;
 
 use serde_json::json;
 use yearbook_domain::{ColumnRole, ColumnType};

@@ -1,6 +1,7 @@
 //! The steps of publishing. Each hands small jobs to the workers and tells progress in between;
 //! reading a local file on a worker is meant, since decoding it is the greater part by far.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,6 +10,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use parquet::errors::ParquetError;
+use yearbook_domain::meaning::ValueTexts;
 use yearbook_domain::{Column, ColumnRole, PreviewFacts, ResultDigest, SnapshotId, StoredFile};
 use yearbook_scan::schema::{credit_entries, unchecked_schema};
 use yearbook_scan::{ResultHasher, RowBoundsWriter, compress_values};
@@ -285,17 +287,17 @@ pub(super) async fn store_bounds(
 }
 
 /// Draws the lines of previews, reading again the columns that they need. Returns the facts, and
-/// the values of the columns that have few in their stored form.
+/// the values of the columns that have few in their stored form, labels with them.
 pub(super) async fn summarise(
     workers: &Workers,
-    counted: TablePass,
+    (counted, labels): (TablePass, BTreeMap<usize, ValueTexts>),
     rows: &Arc<SortedRows>,
     progress: &dyn ProgressReporter,
 ) -> Result<(PreviewFacts, Vec<u8>), PublishError> {
     const STAGE: &str = "summarising";
     let finish = move || {
         let (lines, values) = counted.finish()?;
-        Ok::<_, ArrowError>((lines, compress_values(&values)?))
+        Ok::<_, ArrowError>((lines, compress_values(&values.with_labels(labels))?))
     };
     let (mut lines, values) =
         run_on_worker(workers, STAGE, finish).await?.map_err(internal_error(STAGE))?;

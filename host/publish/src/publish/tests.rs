@@ -7,6 +7,7 @@ mod demo;
 mod faults;
 mod geometry_pages;
 mod identity;
+mod meaning;
 mod out_of_core;
 mod stored;
 

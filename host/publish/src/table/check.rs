@@ -1,17 +1,20 @@
 //! Promises of `docs/spec/rows.md` about values, checked on every chunk whatever format it came
 //! from.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::datatypes::{DataType, Float64Type};
 use arrow::util::display::array_value_to_string;
+use yearbook_domain::meaning::ValueTexts;
 use yearbook_domain::{BoundingBox, Column, ColumnRole, ColumnType, Date};
 use yearbook_scan::schema::stored_type;
 use yearbook_wkt::GeometryBounds;
 
 use super::TableChunk;
 use super::cell;
+use super::meaning_check::MeaningCheck;
 use super::percent_unit;
 use super::row_weight::RowWeightCheck;
 use super::text_facts::TextFacts;
@@ -46,6 +49,7 @@ pub(crate) struct TableChecker {
     date_column: Option<usize>,
     dates: Option<(Date, Date)>,
     bounds: GeometryBounds,
+    meaning: MeaningCheck,
 }
 
 /// Facts of the checked table.
@@ -55,6 +59,8 @@ pub(crate) struct TableFacts {
     pub(crate) texts: Vec<Option<TextFacts>>,
     pub(crate) date_range: Option<(Date, Date)>,
     pub(crate) bbox: Option<BoundingBox>,
+    /// Labels of values, by position of the column.
+    pub(crate) labels: BTreeMap<usize, ValueTexts>,
 }
 
 impl TableChecker {
@@ -84,6 +90,7 @@ impl TableChecker {
             date_column: package.columns.iter().position(|column| column.role == ColumnRole::Date),
             dates: None,
             bounds: GeometryBounds::default(),
+            meaning: MeaningCheck::new(package),
         }
     }
 
@@ -91,6 +98,7 @@ impl TableChecker {
     pub(crate) fn check(&mut self, chunk: &TableChunk, faults: &mut FaultList) {
         let first = chunk.first_row;
         self.scales.check(chunk, faults);
+        self.meaning.check(chunk, faults);
         for (index, (array, (column, rule))) in
             chunk.batch.columns().iter().zip(&mut self.columns).enumerate()
         {
@@ -152,6 +160,7 @@ impl TableChecker {
             texts: self.texts,
             date_range: self.dates,
             bbox: self.bounds.finish().map(BoundingBox),
+            labels: self.meaning.finish(),
         }
     }
 }

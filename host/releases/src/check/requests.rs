@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use yearbook_domain::meaning::DatasetMeaning;
 use yearbook_domain::{
     Column, ColumnRole, ColumnType, Credit, Dataset, DatasetName, Date, Digest, Millis, Namespace,
     Plan, PlanTable, Snapshot, SnapshotId, StoredFile, TableLayout, TextTraits,
@@ -88,6 +89,7 @@ fn snapshot(dataset: &sdk::Dataset) -> Option<Snapshot> {
             sdk::Layout::Wide => TableLayout::Wide,
         },
         bbox: None,
+        meaning: DatasetMeaning::default(),
     })
 }
 
@@ -115,6 +117,7 @@ fn column(column: &sdk::Column) -> Column {
         description: column.description.clone(),
         few_values: false,
         text_traits: TextTraits::empty(),
+        meaning: None,
     }
 }
 

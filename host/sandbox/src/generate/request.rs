@@ -97,7 +97,8 @@ fn columns(snapshot: &Snapshot) -> Vec<wire::Column<'_>> {
             ColumnRole::Value => wire::Role::Value,
             ColumnRole::Geometry => wire::Role::Geometry,
             ColumnRole::Key => wire::Role::Key,
-            ColumnRole::Attribute => wire::Role::Attribute,
+            // The frozen interface has no word for statuses.
+            ColumnRole::Status | ColumnRole::Attribute => wire::Role::Attribute,
         };
         (kind, role)
     };

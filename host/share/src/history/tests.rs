@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use yearbook_domain::credit::Credit;
+use yearbook_domain::meaning::DatasetMeaning;
 use yearbook_domain::{
     DatasetName, Digest, Millis, Namespace, Snapshot, SnapshotId, StoredFile, TableLayout,
 };
@@ -46,6 +47,7 @@ fn dataset(kept: &[u64]) -> Dataset {
         date_range: None,
         layout: TableLayout::Wide,
         bbox: None,
+        meaning: DatasetMeaning::default(),
     };
     let summary = |version: &u64| SnapshotSummary {
         id: id(*version),

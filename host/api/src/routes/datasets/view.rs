@@ -1,15 +1,18 @@
 //! Datasets as clients see them: `DatasetMeta` and its extension (spec-2.1-list, spec-2.1-detail).
 //! Field order is that of the specification.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 use yearbook_domain::credit::SourceUrlPrecision;
+use yearbook_domain::meaning::{Language, ListedCode, Note, StatusCodes};
 use yearbook_domain::read_plan::series_columns;
 use yearbook_domain::{
-    BoundingBox, ColumnRole, ColumnType, Dataset, DatasetName, Date, Namespace, SnapshotId,
-    SourceEntry, TableLayout,
+    BoundingBox, ColumnRole, ColumnType, Dataset, DatasetName, Date, Namespace, Snapshot,
+    SnapshotId, SourceEntry, TableLayout,
 };
-use yearbook_http::body_schema::{BodySchema, Rfc3339};
+use yearbook_http::body_schema::{BodySchema, Rfc3339, Stated};
 use yearbook_http::json_body;
 
 json_body! {
@@ -59,6 +62,22 @@ json_body! {
         date_range: Option<DateRangeView<'a>>,
         checked_at: Rfc3339,
         snapshots: Vec<SnapshotView<'a>>,
+        #[serde(skip_serializing_if = "Stated::is_absent")]
+        languages: Stated<&'a [Language]> => {
+            "description": "Languages of titles, descriptions, labels and notes, the main one first; left out where the publisher named none."
+        },
+        #[serde(skip_serializing_if = "Stated::is_absent")]
+        notes: Stated<Vec<NoteView<'a>>> => {"description": "Footnotes; left out where there are none."},
+    }
+
+    struct NoteView<'a>: "A footnote." {
+        text: &'a str,
+        #[serde(skip_serializing_if = "Stated::is_absent")]
+        column: Stated<&'a str> => {"description": "The column that it is about."},
+        #[serde(skip_serializing_if = "Stated::is_absent")]
+        conditions as "where": Stated<Conditions<'a>> => {
+            "description": "The rows that it is about: conditions by their names without `where.`, each with its values."
+        },
     }
 
     pub(crate) struct ColumnView<'a> named "Column": "A column." {
@@ -68,6 +87,22 @@ json_body! {
         role: ColumnRole,
         unit: Option<&'a str>,
         description: Option<&'a str>,
+        #[serde(skip_serializing_if = "Stated::is_absent")]
+        title: Stated<&'a str>,
+        #[serde(skip_serializing_if = "Stated::is_absent")]
+        of: Stated<&'a [String]> => {"description": "Columns whose values have these statuses."},
+        #[serde(skip_serializing_if = "Stated::is_absent")]
+        codes: Stated<CodesView<'a>> => {
+            "description": "Where the statuses are from: `sdmx-obs` (CL_OBS_STATUS), `sdmx-conf` (CL_CONF_STATUS), or a list."
+        },
+        #[serde(skip_serializing_if = "Stated::is_absent")]
+        labelled: Stated<bool> => {"description": "True where values have labels, which `/values` tells."},
+    }
+
+    pub(crate) struct CodeView<'a>: "A status." {
+        code: &'a str,
+        label: Option<&'a str>,
+        confidential: bool => {"description": "True: no value is published beside it."},
     }
 
     struct DateRangeView<'a>: "First and last date." {
@@ -82,6 +117,48 @@ json_body! {
         },
         created_at: Rfc3339,
         rows: u64 => {"minimum": 0},
+    }
+}
+
+/// A list of statuses: by its name, or one by one.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum CodesView<'a> {
+    Named(&'static str),
+    Listed(Vec<CodeView<'a>>),
+}
+
+impl BodySchema for CodesView<'_> {
+    fn schema() -> Value {
+        json!({"anyOf": [
+            {"type": "string", "enum": ["sdmx-obs", "sdmx-conf"]},
+            {"type": "array", "items": CodeView::schema()},
+        ]})
+    }
+}
+
+impl<'a> CodesView<'a> {
+    fn new(codes: &'a StatusCodes, language: Option<&Language>) -> Self {
+        let view = |listed: &'a ListedCode| CodeView {
+            code: &listed.code,
+            label: listed.label.as_ref().map(|label| label.in_language(language)),
+            confidential: listed.confidential,
+        };
+        match codes {
+            StatusCodes::Own(own) => Self::Listed(own.iter().map(view).collect()),
+            StatusCodes::Known(_) => Self::Named(codes.name()),
+        }
+    }
+}
+
+/// Conditions of a note.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub(crate) struct Conditions<'a>(&'a BTreeMap<String, Vec<String>>);
+
+impl BodySchema for Conditions<'_> {
+    fn schema() -> Value {
+        json!({"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}})
     }
 }
 
@@ -115,8 +192,8 @@ impl BodySchema for DatasetBody<'_> {
 }
 
 impl<'a> DatasetMeta<'a> {
-    pub(crate) fn new(dataset: &'a Dataset) -> Self {
-        let snapshot = &dataset.current;
+    /// `snapshot` is the current one, in any of its languages.
+    pub(crate) fn new(dataset: &'a Dataset, snapshot: &'a Snapshot) -> Self {
         Self {
             name: &dataset.name,
             namespace: &dataset.namespace,
@@ -128,9 +205,21 @@ impl<'a> DatasetMeta<'a> {
 }
 
 impl<'a> DatasetBody<'a> {
-    pub(crate) fn new(dataset: &'a Dataset) -> Self {
-        let snapshot = &dataset.current;
+    /// `snapshot` is the current one, in `language` where it has languages.
+    pub(crate) fn new(
+        dataset: &'a Dataset,
+        snapshot: &'a Snapshot,
+        language: Option<&Language>,
+    ) -> Self {
         let credit = &snapshot.credit;
+        let note = |note: &'a Note| NoteView {
+            text: note.text.in_language(language),
+            column: Stated(note.column.as_deref()),
+            conditions: Stated(
+                (!note.conditions.is_empty()).then_some(Conditions(&note.conditions)),
+            ),
+        };
+        let meaning = &snapshot.meaning;
         let column = |column: &'a yearbook_domain::Column| ColumnView {
             name: &column.name,
             column_type: column.column_type,
@@ -138,6 +227,12 @@ impl<'a> DatasetBody<'a> {
             role: column.role,
             unit: column.unit.as_deref(),
             description: column.description.as_deref(),
+            title: Stated(column.title()),
+            of: Stated(column.status().map(|status| status.of.as_slice())),
+            codes: Stated(column.status().map(|status| CodesView::new(&status.codes, language))),
+            labelled: Stated(
+                column.meaning.as_ref().is_some_and(|meaning| meaning.labelled).then_some(true),
+            ),
         };
         let retained = |summary: &'a yearbook_domain::SnapshotSummary| SnapshotView {
             id: &summary.id,
@@ -151,7 +246,7 @@ impl<'a> DatasetBody<'a> {
             licence: &credit.licence,
             licence_title: credit.licence_title.as_deref(),
             licence_url: credit.licence_url.as_deref(),
-            no_derivatives: credit.forbids_derivatives(),
+            no_derivatives: snapshot.forbids_derivatives(),
             source_url: credit.source_url.as_deref(),
             source_url_precision: credit.source_url_precision,
             sources: &credit.sources,
@@ -175,7 +270,11 @@ impl<'a> DatasetBody<'a> {
                 .map(|(first, last)| DateRangeView { first, last }),
             checked_at: Rfc3339(dataset.checked_at),
             snapshots: dataset.snapshots.iter().map(retained).collect(),
+            languages: Stated((!meaning.languages.is_empty()).then_some(&*meaning.languages)),
+            notes: Stated(
+                (!meaning.notes.is_empty()).then(|| meaning.notes.iter().map(note).collect()),
+            ),
         };
-        Self { meta: DatasetMeta::new(dataset), details }
+        Self { meta: DatasetMeta::new(dataset, snapshot), details }
     }
 }

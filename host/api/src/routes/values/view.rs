@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use yearbook_domain::read_plan::ColumnValue;
-use yearbook_domain::values::{ColumnValues, ValueRows};
+use yearbook_domain::values::{ColumnValues, ValueLabels, ValueRows};
 use yearbook_domain::{ColumnRole, Date, ReadPlan};
 use yearbook_http::body_schema::BodySchema;
 use yearbook_http::json_body;
@@ -29,7 +29,9 @@ json_body! {
 
     pub(crate) struct ValueView<'a>: "A value, and the rows that have it." {
         value: Scalar<'a>,
-        label: Option<&'a str>,
+        label: Option<&'a str> => {
+            "description": "Text that stands for it, where the publisher gave one."
+        },
         rows: u64,
         first: Option<Date> => {"description": "First date of these rows; null without a date axis."},
         last: Option<Date>,
@@ -58,24 +60,28 @@ impl<'a> ValuesView<'a> {
         selection: &'a str,
         rows: u64,
         columns: &'a [ColumnValues],
+        labels: &'a ValueLabels,
     ) -> Self {
         Self {
             name: plan.dataset.as_str(),
             snapshot_id: plan.snapshot.id.as_str(),
             selection,
             rows,
-            columns: columns.iter().filter_map(|column| ColumnView::new(plan, column)).collect(),
+            columns: columns
+                .iter()
+                .filter_map(|column| ColumnView::new(plan, column, labels))
+                .collect(),
         }
     }
 }
 
 impl<'a> ColumnView<'a> {
     /// `None` for a column that the snapshot does not have.
-    fn new(plan: &'a ReadPlan, counted: &'a ColumnValues) -> Option<Self> {
+    fn new(plan: &'a ReadPlan, counted: &'a ColumnValues, labels: &'a ValueLabels) -> Option<Self> {
         let column = plan.snapshot.columns.get(counted.column)?;
         let view = |(value, rows): &'a (ColumnValue, ValueRows)| ValueView {
             value: Scalar(value),
-            label: None,
+            label: labels.label(column, counted.column, value),
             rows: rows.rows,
             first: rows.first,
             last: rows.last,

@@ -2,8 +2,8 @@
 
 use super::{ColumnTest, ColumnValue, Condition, FloatKey, Side};
 use crate::dataset::GEOMETRY_COLUMN;
-use crate::query::{ConditionParameter, Operator, scalar};
-use crate::read_plan::names::ColumnNames;
+use crate::query::{ConditionParameter, Operator, parse_conditions, scalar};
+use crate::read_plan::names::{ColumnNames, Table};
 use crate::{Column, ColumnRole, ColumnType, Date, ValidationError};
 
 /// Conditions of `parameters` on the columns of a snapshot, by position and operator: two requests
@@ -25,6 +25,16 @@ pub(in crate::read_plan) fn resolve_conditions(
     }
     conditions.sort_by_key(|condition| (condition.column, condition.test.operator().as_str()));
     if problems.is_empty() { Ok(conditions) } else { Err(problems) }
+}
+
+/// Judges conditions against columns, as those of a request: pairs of a parameter's name and a
+/// value. Returns what is wrong with them.
+#[must_use]
+pub fn judge_conditions(columns: &[Column], pairs: &[(String, String)]) -> Vec<ValidationError> {
+    let names = ColumnNames::new(columns, pairs.len(), Table::Dataset);
+    let judged =
+        parse_conditions(pairs).and_then(|parsed| resolve_conditions(&names, &parsed).map(drop));
+    judged.err().unwrap_or_default()
 }
 
 fn resolve(

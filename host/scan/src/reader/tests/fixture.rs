@@ -9,6 +9,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
+use yearbook_domain::meaning::DatasetMeaning;
 use yearbook_domain::{
     Column, ColumnRole, ColumnType, Credit, DatasetName, Digest, Millis, Namespace, SnapshotId,
     SourceEntry, TableLayout, TextTraits,
@@ -167,6 +168,7 @@ fn snapshot(rows: u64, file: yearbook_domain::StoredFile) -> Snapshot {
         description: None,
         few_values,
         text_traits: TextTraits::empty(),
+        meaning: None,
     };
     Snapshot {
         id: snapshot_id("s1"),
@@ -203,6 +205,7 @@ fn snapshot(rows: u64, file: yearbook_domain::StoredFile) -> Snapshot {
         date_range: None,
         layout: TableLayout::Long,
         bbox: None,
+        meaning: DatasetMeaning::default(),
     }
 }
 

@@ -21,7 +21,10 @@ fn snapshot() -> Snapshot {
 fn resolved(raw: &str) -> Result<Vec<Condition>, Vec<ValidationError>> {
     let (selection, _) = parse_data(&parse_pairs(raw), &["json"]).unwrap();
     let snapshot = snapshot();
-    resolve_conditions(&ColumnNames::new(&snapshot, 1, Table::Dataset), &selection.conditions)
+    resolve_conditions(
+        &ColumnNames::new(&snapshot.columns, 1, Table::Dataset),
+        &selection.conditions,
+    )
 }
 
 /// The only condition's values, as canonical text.

@@ -1,0 +1,92 @@
+//! Statuses, and labels of other columns, of the rows.
+
+use super::*;
+
+/// Rows `date,region,name,value,state` with observation statuses.
+fn people(rows: &str, codes: Value) -> Fixture {
+    let columns = ["date:date", "region:string", "name:string", "value:number", "state:string"];
+    Fixture::new(&columns, rows)
+        .with("/resources/0/schema/primaryKey", json!(["date", "region"]))
+        .with("/yearbook/status", json!({"state": {"of": ["value"], "codes": codes}}))
+        .with("/yearbook/labels", json!({"region": {"from": "name"}}))
+}
+
+async fn faults(fixture: &Fixture) -> Vec<String> {
+    match fixture.publish().await {
+        Err(PublishError::Table { faults, .. }) => faults.iter().map(ToString::to_string).collect(),
+        other => panic!("expected faults, got {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn no_value_is_published_beside_a_code_that_keeps_it_secret_contract_21() {
+    let rows = "\
+2025-01-01,a,A,1.5,A
+2025-01-01,b,B,,Q
+2025-04-01,a,A,31337.5,Q
+2025-04-01,b,B,NaN,Q
+2025-07-01,a,A,2,
+";
+    let found = faults(&people(rows, json!("sdmx-obs"))).await;
+    let secret = "stands beside the status Q (suppressed), so it must be empty; remove the value or correct the status";
+    assert_eq!(
+        found,
+        [format!("row 3, column value: {secret}"), format!("row 4, column value: {secret}")]
+    );
+    let own = json!([{"code": "A"}, {"code": "Q", "confidential": true}]);
+    let found = faults(&people(rows, own)).await;
+    assert!(
+        found[0].starts_with("row 3, column value: stands beside the status Q, so"),
+        "{found:?}"
+    );
+    assert!(!found.iter().any(|fault| fault.contains("31337")), "the value is secret: {found:?}");
+    let open = json!([{"code": "A"}, {"code": "Q"}]);
+    people(rows, open).publish().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_status_is_of_its_list_contract_21() {
+    let found = faults(&people("2025-01-01,a,A,1,Z\n", json!("sdmx-conf"))).await;
+    assert_eq!(found.len(), 1);
+    assert!(
+        found[0]
+            .starts_with("row 1, column state: \"Z\" is no status of the list sdmx-conf (A, C, D,"),
+        "{found:?}"
+    );
+    // What is under embargo is confidential until it ends.
+    let found = faults(&people("2025-01-01,a,A,1,E\n", json!("sdmx-conf"))).await;
+    assert!(found[0].contains("column value: stands beside the status E"), "{found:?}");
+}
+
+#[tokio::test]
+async fn each_value_has_one_label_contract_21() {
+    let rows = "2025-01-01,a,A,1,\n2025-04-01,a,,1,\n2025-07-01,a,Å,1,\n";
+    let found = faults(&people(rows, json!("sdmx-obs"))).await;
+    assert_eq!(
+        found,
+        [
+            r#"row 3, column name: "Å" is the label of "a" here, and "A" is it in an earlier row; each value has one label"#
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_is_said_of_values_makes_another_snapshot_contract_21() {
+    let rows = "2025-01-01,a,A,1,\n2025-04-01,b,B,2,P\n";
+    let id = async |fixture: Fixture| fixture.publish().await.unwrap().snapshot.id;
+    let fixture = || people(rows, json!("sdmx-obs"));
+    let own = id(fixture()).await;
+    assert_eq!(own, id(fixture()).await);
+    for (place, words) in [
+        ("/yearbook/labels", json!({"region": {"a": "A"}})),
+        ("/yearbook/notes", json!([{"text": "Provisional."}])),
+        ("/yearbook/no_derivatives", json!(true)),
+        ("/languages", json!(["en"])),
+        ("/resources/0/schema/fields/1/title", json!("Region")),
+    ] {
+        assert_ne!(own, id(fixture().with(place, words)).await, "{place}");
+    }
+    let empty =
+        fixture().with("/yearbook/notes", json!([])).with("/yearbook/no_derivatives", json!(false));
+    assert_eq!(own, id(empty).await, "what says nothing changes nothing");
+}
