@@ -15,6 +15,8 @@ pub(crate) struct Flow {
     pub(crate) structure: Structure,
     pub(crate) name: model::Flow,
     pub(crate) values: Vec<ColumnValues>,
+    /// Language of its text.
+    pub(crate) language: String,
 }
 
 /// Kinds of components.
@@ -60,7 +62,8 @@ impl Flow {
             column.distinct.or(rows).or_else(counted)
         })?;
         let name = model::Flow::new(&dataset.namespace, &dataset.name, dataset.schema_version);
-        Ok(Self { dataset, structure, name, values: Vec::new() })
+        let language = dataset.languages.first().map_or("en", String::as_str).to_owned();
+        Ok(Self { dataset, structure, name, values: Vec::new(), language })
     }
 
     /// Takes the values of its columns, which say of which list a status is.
@@ -177,9 +180,23 @@ impl Flow {
         self.dataset.title.as_deref().unwrap_or(&self.dataset.name)
     }
 
+    /// Names the language that its text is in where this one was asked for.
+    pub(crate) fn asked_in(mut self, wanted: Option<&str>) -> Self {
+        let mut range = wanted;
+        while let Some(tag) = range {
+            let mut languages = self.dataset.languages.iter();
+            if let Some(found) = languages.find(|language| language.eq_ignore_ascii_case(tag)) {
+                self.language = found.clone();
+                break;
+            }
+            range = tag.rsplit_once('-').map(|(shorter, _)| shorter);
+        }
+        self
+    }
+
     /// Language of its text.
     pub(crate) fn language(&self) -> &str {
-        self.dataset.languages.first().map_or("en", String::as_str)
+        &self.language
     }
 }
 
@@ -269,5 +286,28 @@ fn describe<'a>(column: &'a Column, values: &[ColumnValues]) -> model::Column<'a
         },
         of: column.of.as_deref().into_iter().collect(),
         codes: status::list(values.iter().find(|values| values.column == column.name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use yearbook_sdk::adapter::{Fact, Question};
+    use yearbook_sdk::testing::sample::SampleCatalogue;
+
+    use super::*;
+
+    #[test]
+    fn text_says_the_language_that_it_is_in_contract_19() {
+        let asked = Question::Dataset(("harvest_long".to_owned(), None));
+        let Fact::Dataset(mut dataset) = SampleCatalogue::new().answer(&asked) else {
+            panic!("the sample catalogue has it")
+        };
+        dataset.languages.push("mi".to_owned());
+        for (wanted, language) in
+            [(None, "en"), (Some("mi"), "mi"), (Some("mi-NZ"), "mi"), (Some("fr"), "en")]
+        {
+            let flow = Flow::new(dataset.clone(), &[]).map(|flow| flow.asked_in(wanted));
+            assert!(flow.is_ok_and(|flow| flow.language() == language), "{wanted:?}");
+        }
     }
 }

@@ -143,9 +143,11 @@ fn flows(
     let asked = datasets.iter().filter(|dataset| is_uncounted(dataset)).take(few);
     let asked: Vec<_> = asked.map(|dataset| counts(request, dataset)).collect();
     let mut told = host.ask(asked)?.into_iter();
+    let wanted = language(request);
     let flows = datasets.into_iter().filter_map(|dataset| {
         let counts = if is_uncounted(&dataset) { told.next() } else { None };
-        Flow::new(dataset, &counts.unwrap_or_default()).ok()
+        let flow = Flow::new(dataset, &counts.unwrap_or_default()).ok()?;
+        Some(flow.asked_in(wanted.as_deref()))
     });
     let flows = flows.filter(|flow| {
         query.agencies.has_agency(&flow.name.agency)
@@ -181,7 +183,7 @@ pub(crate) fn flow(request: &Request, host: &mut Host, dataset: Dataset) -> Step
     let mut flow = Flow::new(dataset, &counts)
         .map_err(|reason| problem::not_found(format!("{id} is no dataflow: {reason}")))?;
     flow.take_values(told.next().unwrap_or_default());
-    Ok(flow)
+    Ok(flow.asked_in(language(request).as_deref()))
 }
 
 /// Asks for the stored values of coded columns, or of statuses alone, which have other ids where
