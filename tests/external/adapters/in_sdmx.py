@@ -86,12 +86,15 @@ class Flow:
         self.key = [c["name"] for c in columns if c["name"] in key and c["name"] not in times]
         self.values = [name for name in roles["value"] if name not in key]
         rest = [c["name"] for c in columns if c["name"] not in (*times, *key, *self.values)]
-        self.attributes = [name for name in rest if name not in roles["status"]]
+        self.attributes = rest
+        lists = {"sdmx-obs": "OBS_STATUS", "sdmx-conf": "CONF_STATUS"}
+        codes = {c["name"]: c["codes"] for c in columns if c["role"] == "status"}
+        self.statuses = {name: lists.get(str(of), name.upper()) for name, of in codes.items()}
         self.count = meta["row_count_at_last_refresh"]
         self.agency = meta["namespace"].upper()
 
     def component(self, name):
-        return next((id for id, column in RESERVED.items() if column == name), name.upper())
+        return self.statuses.get(name) or next((id for id, column in RESERVED.items() if column == name), name.upper())
 
     @property
     def dimensions(self):
@@ -114,7 +117,11 @@ class Flow:
             for measure in self.values if measures is None else measures:
                 wide = [code(measure)] if len(self.values) > 1 else []
                 key = (*(code(row[name]) for name in self.key), *wide, *time)
-                attributes = {self.component(name): row[name] for name in self.attributes if row[name] != ""}
+                attributes = {
+                    self.component(name): code(row[name]) if name in self.statuses else row[name]
+                    for name in self.attributes
+                    if row[name] != ""
+                }
                 found[key] = (row[measure], attributes)
         return found
 
