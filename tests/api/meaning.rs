@@ -233,3 +233,23 @@ async fn the_page_is_in_the_language_of_the_browser_contract_21() {
     let ld = app.get("/datasets/people.jsonld?lang=mi").send().await;
     assert_eq!(ld.json()["name"], "He tāngata");
 }
+
+#[tokio::test]
+async fn search_finds_every_language_contract_21() {
+    let (app, _) = service(&descriptor()).await;
+    // The index is built behind the catalogue.
+    let finds = async |words: &str| {
+        let reply = app.get(&format!("/datasets?q={}", words.replace(' ', "+"))).send().await;
+        reply.text().contains("/datasets/people\"")
+    };
+    for _ in 0..600 {
+        if finds("people").await {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    for words in ["tangata", "rohe", "region", "mo te wa", "counted at night"] {
+        assert!(finds(words).await, "{words}");
+    }
+    assert!(!finds("zebra").await);
+}

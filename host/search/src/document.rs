@@ -1,7 +1,8 @@
 //! The texts of a dataset that are indexed, and the values that its facets have
 //! (contract-9-facets).
 
-use yearbook_domain::Dataset;
+use yearbook_domain::meaning::Text;
+use yearbook_domain::{Dataset, Snapshot};
 
 /// A dataset as the index takes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,8 +11,12 @@ pub struct SearchDocument {
     pub name: String,
     /// Human title.
     pub title: Option<String>,
+    /// The title in other languages.
+    pub other_titles: Vec<String>,
     /// Human description.
     pub description: Option<String>,
+    /// Prose besides: descriptions in other languages, titles of columns and notes in all.
+    pub other_prose: Vec<String>,
     /// Columns in table order.
     pub columns: Vec<ColumnText>,
     /// Publishing agency.
@@ -80,7 +85,9 @@ impl From<&Dataset> for SearchDocument {
         Self {
             name: dataset.name.to_string(),
             title: snapshot.title.clone(),
+            other_titles: snapshot.meaning.title.values().cloned().collect(),
             description: snapshot.description.clone(),
+            other_prose: other_prose(snapshot),
             columns: snapshot.columns.iter().map(column).collect(),
             agency: snapshot.credit.source.clone(),
             keywords: snapshot.keywords.clone(),
@@ -92,6 +99,20 @@ impl From<&Dataset> for SearchDocument {
             cadence: snapshot.refresh_cadence.clone(),
         }
     }
+}
+
+/// Texts of the publisher that are neither title nor description in their first language.
+fn other_prose(snapshot: &Snapshot) -> Vec<String> {
+    let every = |text: &Text| {
+        std::iter::once(text.text.clone()).chain(text.translations.values().cloned()).collect()
+    };
+    let columns = snapshot.columns.iter().filter_map(|column| column.meaning.as_deref());
+    let of_columns = columns.flat_map(|meaning| {
+        let titles: Vec<String> = meaning.title.as_ref().map(every).unwrap_or_default();
+        titles.into_iter().chain(meaning.description.values().cloned())
+    });
+    let notes = snapshot.meaning.notes.iter().flat_map(|note| -> Vec<String> { every(&note.text) });
+    snapshot.meaning.description.values().cloned().chain(of_columns).chain(notes).collect()
 }
 
 #[cfg(test)]

@@ -202,7 +202,9 @@ fn digest(documents: &[SearchDocument]) -> String {
         let SearchDocument {
             name,
             title,
+            other_titles,
             description,
+            other_prose,
             columns,
             agency,
             keywords,
@@ -217,14 +219,15 @@ fn digest(documents: &[SearchDocument]) -> String {
             text(if optional.is_some() { "1" } else { "0" });
             text(optional.as_deref().unwrap_or_default());
         }
-        for length in [columns.len(), keywords.len(), shapes.len()] {
+        let texts = [other_titles, other_prose, keywords];
+        for length in [columns.len(), shapes.len()].into_iter().chain(texts.map(Vec::len)) {
             text(&length.to_string());
         }
         for column in columns {
             text(&column.name);
             text(column.description.as_deref().unwrap_or_default());
         }
-        keywords.iter().for_each(|keyword| text(keyword));
+        texts.into_iter().flatten().for_each(|one| text(one));
         shapes.iter().for_each(|shape| text(shape.as_str()));
     }
     let hash = hash.finalize();

@@ -85,11 +85,14 @@ fn texts(document: &SearchDocument) -> [String; FIELDS] {
         .description
         .iter()
         .chain(document.columns.iter().filter_map(|column| column.description.as_ref()))
+        .chain(&document.other_prose)
         .map(String::as_str)
         .collect();
+    let titles: Vec<&str> =
+        document.title.iter().chain(&document.other_titles).map(String::as_str).collect();
     [
         document.name.clone(),
-        document.title.clone().unwrap_or_default(),
+        titles.join(" "),
         document.keywords.join(" "),
         column_names.join(" "),
         document.agency.clone(),

@@ -252,6 +252,8 @@ fn the_version_moves_with_every_indexed_text() {
         SearchDocument { agency: "t".to_owned(), ..plain() },
         SearchDocument { licence: "t".to_owned(), ..plain() },
         SearchDocument { keywords: vec!["t".to_owned()], ..plain() },
+        SearchDocument { other_titles: vec!["t".to_owned()], ..plain() },
+        SearchDocument { other_prose: vec!["t".to_owned()], ..plain() },
         SearchDocument { cadence: Some("t".to_owned()), ..plain() },
         SearchDocument { shapes: vec![DatasetShape::Table], ..plain() },
         SearchDocument {

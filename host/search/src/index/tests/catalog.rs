@@ -85,6 +85,8 @@ fn read(package: &Value) -> SearchDocument {
     SearchDocument {
         name: text("/name").unwrap(),
         title: text("/title"),
+        other_titles: Vec::new(),
+        other_prose: Vec::new(),
         description: text("/description"),
         columns: list("/resources/0/schema/fields")
             .iter()
@@ -120,6 +122,8 @@ pub(super) fn synthetic(count: usize) -> Vec<SearchDocument> {
             SearchDocument {
                 name: format!("{place_slug}_{slug}_{by_slug}{suffix}"),
                 title: Some(format!("{title} {by}, {place}")),
+                other_titles: Vec::new(),
+                other_prose: Vec::new(),
                 description: Some(format!(
                     "{title} in {place} {by}, as {agency} publishes them. Figures are rounded, and revised when late returns come in."
                 )),
