@@ -64,6 +64,17 @@ pub struct Note {
     pub conditions: BTreeMap<String, Vec<String>>,
 }
 
+impl Note {
+    /// Returns the bytes that it takes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let values = |(name, values): (&String, &Vec<String>)| {
+            name.len() + values.iter().map(String::len).sum::<usize>()
+        };
+        self.text.bytes() + self.conditions.iter().map(values).sum::<usize>()
+    }
+}
+
 /// Words about a dataset as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -10,6 +10,7 @@ mod keywords;
 mod licence;
 mod meaning;
 mod node;
+mod notes;
 mod reader_source;
 mod resource;
 mod source;
@@ -238,7 +239,7 @@ fn parse(
     let columns = columns::build_columns(&schema, &extension);
     meaning::check_status(&columns, problems);
     meaning::check_labels(&extension.labels, &columns, problems);
-    meaning::check_notes(&extension.notes, &columns, problems);
+    notes::check_notes(&extension.notes, &columns, problems);
     let reader_source = match reader {
         Some(format) => Some(extension.sources.for_format(&format, &columns)),
         None => {

@@ -12,7 +12,8 @@ use yearbook_domain::{Cadence, ColumnType, Namespace, TableLayout};
 use crate::loss::MaxLoss;
 
 use super::meaning::{self, PackageLabels};
-use super::node::{DescriptorNode, DescriptorProblems, nearest};
+use super::node::{DescriptorNode, DescriptorProblems};
+use super::notes;
 use super::reader_source::{self, SourceMapping};
 use super::table_schema::{self, DATE_COLUMN, TableSchema};
 use super::text_rules;
@@ -72,13 +73,8 @@ pub(super) fn parse(
     languages: &[Language],
     problems: &mut DescriptorProblems,
 ) -> Option<YearbookExtension> {
-    for key in node.object(problems)?.keys() {
-        if !KEYS.contains(&key.as_str()) {
-            let near = nearest(key, KEYS).unwrap_or_default();
-            problems
-                .add(node.member_path(key), format!("is not a known key; the nearest is {near:?}"));
-        }
-    }
+    node.object(problems)?;
+    node.refuse_other_members(&KEYS, problems);
     let line = |key: &str, problems: &mut DescriptorProblems| {
         node.get(key).and_then(|n| text_rules::line(&n, problems))
     };
@@ -121,7 +117,7 @@ pub(super) fn parse(
             .map(|schema| meaning::parse_labels(node, schema, languages, problems))
             .unwrap_or_default(),
         notes: schema
-            .map(|schema| meaning::parse_notes(node, schema, languages, problems))
+            .map(|schema| notes::parse_notes(node, schema, languages, problems))
             .unwrap_or_default(),
         no_derivatives: node
             .get("no_derivatives")

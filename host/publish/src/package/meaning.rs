@@ -1,27 +1,18 @@
-//! Meaning of values in a package (contract-21-meaning): `languages`, and `status`, `labels` and
-//! `notes` under `"yearbook"`.
+//! Meaning of values in a package (contract-21-meaning): `languages`, and `status` and `labels`
+//! under `"yearbook"`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use yearbook_domain::meaning::{
-    Language, ListedCode, MAX_LABEL_BYTES, MAX_LABELS, Note, StatusCodes, StatusColumn, Text,
-    ValueTexts,
+    Language, ListedCode, MAX_LABEL_BYTES, MAX_LABELS, StatusCodes, StatusColumn, Text, ValueTexts,
 };
 use yearbook_domain::{Column, ColumnRole, ColumnType, Date};
 
 use super::node::{DescriptorNode, DescriptorProblems};
 use super::table_schema::{self, TableSchema};
 use super::text_rules;
-
-/// Notes at most.
-const MAX_NOTES: usize = 200;
-
-/// Bytes of a note at most.
-const MAX_NOTE_BYTES: usize = 2_000;
-
-/// Bytes of all notes at most.
-const MAX_NOTES_BYTES: usize = 64 << 10;
+use crate::faults::quote;
 
 /// Codes of a publisher's own list at most: each may be sent with every description.
 const MAX_LISTED_CODES: usize = 200;
@@ -54,7 +45,10 @@ pub(super) fn parse_languages(
         match Language::parse(text) {
             None => problems.add(
                 node.at,
-                format!("{text:?} is no tag of a language (BCP 47), for example en or pt-BR"),
+                format!(
+                    "{} is no tag of a language (BCP 47), for example en or pt-BR",
+                    quote(text.as_bytes())
+                ),
             ),
             Some(language) if languages.contains(&language) => {
                 problems.add(node.at, format!("{text:?} is named twice; once is enough"));
@@ -100,12 +94,14 @@ pub(super) fn parse_text(
             continue;
         };
         let translated = node.get(key).and_then(|member| rule(&member, problems));
-        match translated {
-            Some(translated) if language == *first => text.text = translated,
-            Some(translated) => {
-                text.translations.insert(language, translated);
-            }
-            None => {}
+        let Some(translated) = translated else { continue };
+        let earlier = if language == *first {
+            std::mem::replace(&mut text.text, translated)
+        } else {
+            text.translations.insert(language, translated).unwrap_or_default()
+        };
+        if !earlier.is_empty() {
+            problems.add(node.member_path(key), "is a language that is there twice; leave one out");
         }
     }
     if text.text.is_empty() {
@@ -127,6 +123,7 @@ pub(super) fn parse_status(
 ) -> BTreeMap<String, StatusColumn> {
     let mut columns = BTreeMap::new();
     for (name, member) in members(node, "status", schema, problems) {
+        member.refuse_other_members(&["of", "codes"], problems);
         let Some(of) = member.require("of", "the list of columns that it speaks of", problems)
         else {
             continue;
@@ -169,6 +166,7 @@ fn parse_codes(
             .add(node.at.clone(), format!("has {found} codes; 1 to {MAX_LISTED_CODES} are taken"));
     }
     for node in nodes {
+        node.refuse_other_members(&["code", "label", "confidential"], problems);
         let code = node
             .require("code", "the value that stands in the column", problems)
             .and_then(|code| text_rules::line(&code, problems));
@@ -227,9 +225,18 @@ pub(super) fn parse_labels(
     let mut bytes = 0;
     for (name, member) in members(node, "labels", schema, problems) {
         let Some(object) = member.object(problems) else { continue };
-        let named = object.get("from").filter(|_| object.len() == 1).and_then(Value::as_str);
-        if let Some(from) = named.filter(|from| schema.find(from).is_some()) {
-            columns.insert(name, LabelSource::Column { from: from.to_owned() });
+        let from = member.get("from").filter(|from| from.value.is_string());
+        if let (Some(from), 1) = (&from, object.len()) {
+            let named = table_schema::columns(std::slice::from_ref(from), schema, problems).pop();
+            columns.extend(named.map(|from| (name, LabelSource::Column { from })));
+            continue;
+        }
+        if from.is_some_and(|from| from.value.as_str().is_some_and(|of| schema.find(of).is_some()))
+        {
+            problems.add(
+                member.member_path("from"),
+                "names a column, so it stands alone; leave the labels beside it out",
+            );
             continue;
         }
         let Some(column_type) = schema.find(&name).map(|field| field.column_type) else { continue };
@@ -242,8 +249,8 @@ pub(super) fn parse_labels(
         for key in object.keys() {
             let Some(value) = canonical(key, column_type) else {
                 let kind = column_type.as_str();
-                problems
-                    .add(member.member_path(key), format!("{key:?} is no value of type {kind}"));
+                let key = quote(key.as_bytes());
+                problems.add(member.at.clone(), format!("{key} is no value of type {kind}"));
                 continue;
             };
             let Some(label) = member
@@ -253,7 +260,9 @@ pub(super) fn parse_labels(
                 continue;
             };
             bytes += value.len() + label.bytes();
-            labels.insert(value, label);
+            if labels.insert(value, label).is_some() {
+                problems.add(member.member_path(key), "is a value that is there twice");
+            }
         }
         columns.insert(name, LabelSource::Listed(labels));
     }
@@ -295,88 +304,6 @@ pub(super) fn check_labels(
                 || from == name)
         {
             problems.add(at, format!("{from:?} must be another column, and hold text"));
-        }
-    }
-}
-
-/// Reads `notes`. Conditions are read as text; the columns judge them ([`check_notes`]).
-pub(super) fn parse_notes(
-    node: &DescriptorNode<'_>,
-    schema: &TableSchema,
-    languages: &[Language],
-    problems: &mut DescriptorProblems,
-) -> Vec<Note> {
-    let Some(list) = node.get("notes") else { return Vec::new() };
-    let nodes = list.list(problems).unwrap_or_default();
-    if nodes.len() > MAX_NOTES {
-        let found = nodes.len();
-        problems.add(list.at.clone(), format!("has {found} notes; at most {MAX_NOTES} are kept"));
-    }
-    let mut notes = Vec::new();
-    for node in nodes {
-        let text = node
-            .require("text", "what the note says", problems)
-            .and_then(|text| parse_text(&text, languages, text_rules::parse_prose, problems));
-        let column = node
-            .get("column")
-            .and_then(|column| table_schema::columns(&[column], schema, problems).pop());
-        let conditions = parse_conditions(&node, problems);
-        let Some(text) = text else { continue };
-        if text.text.len() > MAX_NOTE_BYTES
-            || text.translations.values().any(|text| text.len() > MAX_NOTE_BYTES)
-        {
-            problems.add(node.at, format!("is longer than {MAX_NOTE_BYTES} bytes; shorten it"));
-            continue;
-        }
-        notes.push(Note { text, column, conditions });
-    }
-    let bytes: usize = notes.iter().map(|note| note.text.bytes()).sum();
-    if bytes > MAX_NOTES_BYTES {
-        problems.add(list.at, format!("has {bytes} bytes; at most {MAX_NOTES_BYTES} are kept"));
-    }
-    notes
-}
-
-fn parse_conditions(
-    node: &DescriptorNode<'_>,
-    problems: &mut DescriptorProblems,
-) -> BTreeMap<String, Vec<String>> {
-    let mut conditions = BTreeMap::new();
-    let Some(node) = node.get("where") else { return conditions };
-    for name in node.object(problems).into_iter().flatten().map(|(name, _)| name) {
-        let Some(member) = node.get(name) else { continue };
-        let values = if member.value.is_array() {
-            member.list(problems).unwrap_or_default()
-        } else {
-            vec![member]
-        };
-        let mut texts = Vec::new();
-        for value in values {
-            match value.value {
-                Value::String(text) => texts.push(text.clone()),
-                Value::Number(number) => texts.push(number.to_string()),
-                Value::Bool(said) => texts.push(said.to_string()),
-                _ => problems.add(value.at, "must be text, a number, true or false"),
-            }
-        }
-        conditions.insert(name.clone(), texts);
-    }
-    conditions
-}
-
-/// Checks the conditions of notes as those of a request.
-pub(super) fn check_notes(notes: &[Note], columns: &[Column], problems: &mut DescriptorProblems) {
-    for (position, note) in notes.iter().enumerate() {
-        let pairs: Vec<(String, String)> = note
-            .conditions
-            .iter()
-            .flat_map(|(name, values)| {
-                values.iter().map(move |value| (format!("where.{name}"), value.clone()))
-            })
-            .collect();
-        for problem in yearbook_domain::read_plan::judge_conditions(columns, &pairs) {
-            let at = format!("yearbook.notes[{position}].where");
-            problems.add(at, format!("{}: {}", problem.loc[1], problem.msg));
         }
     }
 }

@@ -66,6 +66,17 @@ impl<'a> DescriptorNode<'a> {
         self.expect_type(self.value.as_object(), "an object", problems)
     }
 
+    /// Names members that nobody reads: a misspelt one would silently not hold.
+    pub(super) fn refuse_other_members(&self, known: &[&str], problems: &mut DescriptorProblems) {
+        for key in self.value.as_object().into_iter().flat_map(Map::keys) {
+            if !known.contains(&key.as_str()) {
+                let near = nearest(key, known.iter().copied()).unwrap_or_default();
+                let sentence = format!("is not a known key; the nearest is {near:?}");
+                problems.add(self.member_path(key), sentence);
+            }
+        }
+    }
+
     pub(super) fn text(&self, problems: &mut DescriptorProblems) -> Option<&'a str> {
         self.expect_type(self.value.as_str(), "a string", problems)
     }

@@ -145,6 +145,7 @@ impl TableChecker {
 
     /// Reports what only the end of the table shows.
     pub(crate) fn finish_checks(&self, faults: &mut FaultList) {
+        self.meaning.finish_checks(faults);
         for (column, rule) in &self.columns {
             if matches!(rule, Rule::Percent { reported: false }) {
                 faults.add_file(Some(&column.name), || {

@@ -79,6 +79,20 @@ impl MeaningCheck {
         self.collected.iter_mut().for_each(|column| column.collect(chunk, faults));
     }
 
+    /// Reports what only the end of the table shows.
+    pub(super) fn finish_checks(&self, faults: &mut FaultList) {
+        let text = |(value, label): (&String, &Text)| value.len() + label.bytes();
+        let listed: usize = self.listed.values().flatten().map(text).sum();
+        let bytes = listed + self.collected.iter().map(|column| column.bytes).sum::<usize>();
+        if bytes > MAX_LABEL_BYTES {
+            faults.add_file(None, || {
+                format!(
+                    "the labels of all columns have {bytes} bytes, and at most {MAX_LABEL_BYTES} are kept; leave a column out of `yearbook.labels`"
+                )
+            });
+        }
+    }
+
     /// Returns the labels by position of the column.
     pub(super) fn finish(self) -> BTreeMap<usize, ValueTexts> {
         let mut labels = self.listed;

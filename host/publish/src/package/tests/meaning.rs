@@ -103,6 +103,46 @@ fn faults_of_meanings_are_named_by_their_place_contract_21() {
             with_words(json!({"notes": [{"text": long}]})),
             "yearbook.notes[0]: is longer than 2000 bytes",
         ),
+        (
+            status("value", &json!([{"code": "x", "confidental": true}])),
+            "yearbook.status.state.codes[0].confidental: is not a known key; the nearest is \"confidential\"",
+        ),
+        (
+            with_words(
+                json!({"status": {"state": {"of": ["value"], "codes": "sdmx-obs", "for": 1}}}),
+            ),
+            "yearbook.status.state.for: is not a known key",
+        ),
+        (
+            with_words(json!({"labels": {"group": {"from": "cod"}}})),
+            "yearbook.labels.group.from: there is no column \"cod\"; the nearest is \"code\"",
+        ),
+        (
+            with_words(json!({"labels": {"group": {"from": "code", "a": "A"}}})),
+            "yearbook.labels.group.from: names a column, so it stands alone",
+        ),
+        (
+            with_words(json!({"labels": {"group": {"a": {"en": "A", "EN": "B"}}}})),
+            "yearbook.labels.group.a.en: is a language that is there twice",
+        ),
+        (
+            with_words(json!({"notes": [{"text": "n", "where": {"group": null}}]})),
+            "yearbook.notes[0].where.group: must be text, a number, true or false",
+        ),
+        (
+            with_words(json!({"notes": [{"text": "n", "where": {"group": []}}]})),
+            "yearbook.notes[0].where.group: has no value",
+        ),
+        (
+            with_words(json!({"notes": [{"text": "n", "about": "value"}]})),
+            "yearbook.notes[0].about: is not a known key",
+        ),
+        (
+            with_words(
+                json!({"notes": vec![json!({"text": "n", "where": {"group": "x".repeat(1_000)}}); 70]}),
+            ),
+            "yearbook.notes: has 70",
+        ),
         (with_words(json!({"notes": many})), "yearbook.notes: has 201 notes; at most 200 are kept"),
     ] {
         let found = problem(&descriptor);

@@ -90,3 +90,20 @@ async fn what_is_said_of_values_makes_another_snapshot_contract_21() {
         fixture().with("/yearbook/notes", json!([])).with("/yearbook/no_derivatives", json!(false));
     assert_eq!(own, id(empty).await, "what says nothing changes nothing");
 }
+
+#[tokio::test]
+async fn labels_of_all_columns_together_are_bounded_contract_21() {
+    let name = |row: usize| format!("{row:01000}");
+    let rows: String =
+        (0..700).map(|row| format!("2025-01-01,r{row},{},1,\n", name(row))).collect();
+    let fixture = people(&rows, json!("sdmx-obs"));
+    fixture.publish().await.unwrap();
+    let both = json!({"region": {"from": "name"}, "state": {"from": "name"}, "date": {"2025-01-01": "x".repeat(60_000)}});
+    let more: Vec<String> = (0..6).map(|_| "x".repeat(60_000)).collect();
+    let listed = json!({"region": {"from": "name"}, "state": {
+        "A": more[0], "B": more[1], "D": more[2], "E": more[3], "F": more[4], "P": more[5],
+    }});
+    people(&rows, json!("sdmx-obs")).with("/yearbook/labels", both).publish().await.unwrap();
+    let found = faults(&people(&rows, json!("sdmx-obs")).with("/yearbook/labels", listed)).await;
+    assert!(found[0].contains("the labels of all columns have 10"), "{found:?}");
+}
