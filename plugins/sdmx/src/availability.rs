@@ -1,19 +1,17 @@
 //! Availability: the values that data under a key and filters would have. Without a condition it is
 //! what publishing stored, free and without a key.
 
-use yearbook_sdk::adapter::{
-    Asked, ColumnValues, Counted, Host, Reply, Request, Selection, Step, ValueQuery,
-};
-use yearbook_sdmx_model::{MAX_CODES, MEASURE, Representation, encode};
+use yearbook_sdk::adapter::{Asked, ColumnValues, Counted, Host, Reply, Request, Selection, Step};
+use yearbook_sdmx_model::{MEASURE, Representation, encode};
 
 use crate::data::{Place, place_21, place_30};
 use crate::flow::Flow;
 use crate::message::{Available, Message, prepared};
-use crate::negotiation::{Face, language};
+use crate::negotiation::Face;
 use crate::problem::{bad_request, unsaid};
 use crate::query::{Detail, Ids, Kind, Query};
 use crate::selected::Selected;
-use crate::structures::{nothing, write};
+use crate::structures::{nothing, values, write};
 
 const NOTHING: &str = "nothing is available for this key and these parameters";
 
@@ -103,16 +101,14 @@ fn ask(
         let date = flow.structure.time.map(|time| time.date);
         columns.extend(date.map(|date| &*flow.dataset.columns[date].name));
     }
-    let query = ValueQuery::new(selection.clone(), columns);
-    let query = ValueQuery { language: language(request), limit: MAX_CODES, ..query };
-    let values = Asked::values(query);
+    let values = values(request, &selection, &columns);
     let (values, counted) = if is_free {
         (host.ask(values)?, None)
     } else {
         let (values, counted) = host.ask((values, Asked::count(selection)))?;
         (values, Some(counted))
     };
-    flow.values = values;
+    flow.values = values.concat();
     Ok(counted)
 }
 

@@ -8,7 +8,7 @@ use crate::flow::{Flow, dataset_name};
 use crate::message::SENDER;
 use crate::negotiation::{Encoding, Face, data_type};
 use crate::problem::{self, bad_request, not_found, unsaid};
-use crate::query::{Ids, ids};
+use crate::query::{Ids, ids, versions};
 use crate::selected::{Content, MOST_SORTED, Selected};
 use crate::structures::{dataset, flow, nothing};
 
@@ -89,7 +89,7 @@ fn find(
     let told = told.map_err(|_| not_found(format!("there is no dataflow '{id}'")))?;
     let flow = flow(request, host, told)?;
     if !ids(face, agency).has_agency(&flow.name.agency)
-        || !ids(face, version).has_version(&flow.name.version)
+        || !versions(face, version).has_version(&flow.name.version)
     {
         return Err(not_found(format!("the dataflow '{id}' is {}", flow.name)));
     }
@@ -116,10 +116,8 @@ fn send(
     if selected.selection.limit == Some(0) && rows < u64::MAX {
         selected.selection.limit = Some(rows);
     }
-    let is_grouped = is_ml && !selected.is_flat && rows <= MOST_SORTED;
-    if is_grouped {
-        selected.sort_by_series();
-    }
+    let has_order = is_ml && !selected.is_flat && rows <= MOST_SORTED;
+    let is_grouped = has_order && selected.sort_by_series();
     selected.choose_columns();
     let Selected { flow, selection, content, .. } = selected;
     let rows = if is_ml {

@@ -46,24 +46,52 @@ pub(crate) struct Code {
 }
 
 impl Flow {
-    /// The dataflow of a dataset, with the numbers of values of its key where they were asked for.
+    /// The dataflow of a dataset, where its columns are those of one.
     ///
     /// # Errors
     /// Why it is none.
-    pub(crate) fn new(dataset: Dataset, counts: &[ColumnValues]) -> Result<Self, model::Decline> {
+    pub(crate) fn new(dataset: Dataset) -> Result<Self, model::Decline> {
         let structure = structure(&dataset, &[])?;
-        let rows = few_rows(&dataset);
-        structure.check_codes(|at| {
-            let column = &dataset.columns[at];
-            let counted = || {
-                let counted = counts.iter().find(|counted| counted.column == column.name)?;
-                u32::try_from(counted.distinct?).ok()
-            };
-            column.distinct.or(rows).or_else(counted)
-        })?;
         let name = model::Flow::new(&dataset.namespace, &dataset.name, dataset.schema_version);
         let language = dataset.languages.first().map_or("en", String::as_str).to_owned();
         Ok(Self { dataset, structure, name, values: Vec::new(), language })
+    }
+
+    /// Checks that publishing stored the values of all columns that have codelists: nobody needs a
+    /// key or is charged for structures.
+    ///
+    /// # Errors
+    /// Why it is no dataflow.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let Dataset { columns, editions, .. } = &self.dataset;
+        let rows = editions.first().map_or(u64::MAX, |edition| edition.rows);
+        // Lists tell nothing of what is stored: of few rows it is all but numbers.
+        let is_told = columns.iter().any(|column| column.distinct.is_some());
+        let is_few = |column: &Column| {
+            let has_kind = column.type_ != ColumnType::Number && column.role != "value";
+            has_kind && rows <= MAX_CODES.into()
+        };
+        let is_stored = |column: &Column| match column.distinct {
+            Some(distinct) => distinct <= MAX_CODES,
+            None => !is_told && is_few(column),
+        };
+        let coded = self.coded_columns();
+        let mut coded = columns.iter().filter(|column| coded.contains(&&*column.name));
+        match coded.find(|column| !is_stored(column)) {
+            None => Ok(()),
+            Some(Column { name, .. }) => Err(format!(
+                "the column `{name}` has no codelist, for its values are numbers, more than \
+                 {MAX_CODES} or too long"
+            )),
+        }
+    }
+
+    /// Returns whether series have several rows: time tells rows of one key apart.
+    pub(crate) fn has_series(&self) -> bool {
+        let Dataset { columns, primary_key, .. } = &self.dataset;
+        let is_time = |column: &&Column| column.role == "date" || column.role == "period";
+        let mut times = columns.iter().filter(is_time);
+        self.structure.time.is_some() && times.any(|column| primary_key.contains(&column.name))
     }
 
     /// Takes the values of its columns, which say of which list a status is.
@@ -200,27 +228,6 @@ impl Flow {
     }
 }
 
-/// Names of the columns of the key whose values are to be counted, for nobody said how many there
-/// are.
-pub(crate) fn uncounted(dataset: &Dataset) -> Vec<&str> {
-    if few_rows(dataset).is_some() {
-        return Vec::new();
-    }
-    let is_time = |role: &str| role == "date" || role == "period";
-    let columns = dataset.columns.iter().filter(|column| {
-        column.distinct.is_none()
-            && !is_time(&column.role)
-            && dataset.primary_key.contains(&column.name)
-    });
-    columns.map(|column| &*column.name).collect()
-}
-
-/// Number of rows where they are few: a column has no more values.
-fn few_rows(dataset: &Dataset) -> Option<u32> {
-    let rows = u32::try_from(dataset.editions.first()?.rows).ok()?;
-    (rows <= MAX_CODES).then_some(rows)
-}
-
 /// The name of the dataset that a dataflow is, where one may be.
 ///
 /// # Errors
@@ -306,7 +313,7 @@ mod tests {
         for (wanted, language) in
             [(None, "en"), (Some("mi"), "mi"), (Some("mi-NZ"), "mi"), (Some("fr"), "en")]
         {
-            let flow = Flow::new(dataset.clone(), &[]).map(|flow| flow.asked_in(wanted));
+            let flow = Flow::new(dataset.clone()).map(|flow| flow.asked_in(wanted));
             assert!(flow.is_ok_and(|flow| flow.language() == language), "{wanted:?}");
         }
     }

@@ -115,9 +115,7 @@ fn dataflow(message: &Message<'_>, flow: &Flow, address: &str) -> Value {
 
 fn codelists(message: &Message<'_>, flow: &Flow, address: &str) -> Vec<Value> {
     let query = message.query;
-    let is_meant = |id: &str| {
-        !query.kinds.contains(&Kind::Codelist) || query.kinds.len() > 1 || query.ids.has(id)
-    };
+    let is_meant = |id: &str| !query.kinds.contains(&Kind::Codelist) || query.ids.has(id);
     let components = flow.components().into_iter().filter_map(|component| {
         let id = flow.name.codelist_id(&component.id);
         if component.representation != Representation::Coded || !is_meant(&id) {

@@ -2,11 +2,13 @@
 //! below `2.1` and in SDMX 3.0 below `3.0`.
 
 mod availability;
+mod conditions;
 mod constraint_ml;
 mod csv;
 mod data;
 mod filter;
 mod flow;
+mod instant;
 mod json;
 mod message;
 mod ml;

@@ -348,7 +348,7 @@ impl Writer<'_> {
     /// Returns whether a codelist is answered: one by its own id, or all of a flow.
     fn is_meant(&self, id: &str) -> bool {
         let query = self.message.query;
-        !query.kinds.contains(&Kind::Codelist) || query.kinds.len() > 1 || query.ids.has(id)
+        !query.kinds.contains(&Kind::Codelist) || query.ids.has(id)
     }
 }
 

@@ -106,18 +106,23 @@ impl Query {
             Face::V21 => "structure",
             Face::V30 => "*",
         };
+        let part = |at: usize| place.get(at).map_or(Ids::Any, |text| ids(face, text));
+        let named_ids = part(1);
         let kinds: Vec<Kind> = match kind {
-            kind if *kind == every => KINDS.iter().map(|(_, kind)| *kind).collect(),
+            kind if *kind == every => {
+                let kinds = KINDS.iter().map(|(_, kind)| *kind);
+                kinds.filter(|kind| named_ids.may_be_of(*kind)).collect()
+            }
             kind => vec![named(kind)?],
         };
-        let part = |at: usize| place.get(at).map_or(Ids::Any, |text| ids(face, text));
         if place.len() > 4 {
             return Err(bad_request("the address has more parts than a query of structures"));
         }
         parameters(request)?;
         let references = references(&kinds, request.parameter("references").unwrap_or("none"))?;
         let detail = detail(request.parameter("detail").unwrap_or("full"))?;
-        let [agencies, ids, versions, items] = [part(0), part(1), part(2), part(3)];
+        let [agencies, ids, items] = [part(0), named_ids, part(3)];
+        let versions = place.get(2).map_or(Ids::Any, |text| versions(face, text));
         Ok(Self { kinds, agencies, ids, versions, items, references, detail })
     }
 
@@ -142,6 +147,16 @@ impl Ids {
         match self {
             Self::Any => true,
             Self::Some(ids) => ids.iter().any(|one| one == id),
+        }
+    }
+
+    /// Returns whether something of a kind can have such an id: those of codelists alone have `-`.
+    fn may_be_of(&self, kind: Kind) -> bool {
+        let Self::Some(ids) = self else { return true };
+        match kind {
+            Kind::AgencyScheme => self.has("AGENCIES"),
+            Kind::Codelist => ids.iter().any(|id| id.contains('-')),
+            _ => !ids.iter().all(|id| id.contains('-')),
         }
     }
 
@@ -174,6 +189,11 @@ pub(crate) fn ids(face: Face, text: &str) -> Ids {
         return Ids::Any;
     }
     Ids::Some(text.split(separator).map(str::to_owned).collect())
+}
+
+/// Versions: as ids, and with a sign for newer ones, which separates those of 2.1 otherwise.
+pub(crate) fn versions(face: Face, text: &str) -> Ids {
+    if text.ends_with('+') { Ids::Some(vec![text.to_owned()]) } else { ids(face, text) }
 }
 
 fn named(kind: &str) -> Step<Kind> {
@@ -270,10 +290,26 @@ mod tests {
         let query = parse(Face::V30, "/dataflow/A,B/*/1+.0").unwrap();
         assert!(query.agencies.has("B") && !query.agencies.has("C"));
         assert!(query.versions.has_version("1.3") && !query.versions.has_version("2.0"));
+        for wanted in ["+", "1+", "1.0+"] {
+            assert!(versions(Face::V21, wanted).has_version("1.3"), "{wanted}");
+        }
+        assert!(!versions(Face::V21, "2+").has_version("1.3"));
         for (wanted, is_it) in [("1.3", true), ("1.3.0", true), ("1.2", false), ("+", true)] {
             let version = ids(Face::V30, wanted);
             assert_eq!(version.has_version("1.3"), is_it, "{wanted}");
         }
+    }
+
+    #[test]
+    fn an_id_says_of_which_kinds_it_can_be_contract_19() {
+        let kinds = |id: &str| {
+            let query = parse(Face::V30, &format!("/*/*/{id}")).unwrap();
+            query.kinds
+        };
+        assert_eq!(kinds("*").len(), 5);
+        assert_eq!(kinds("RATES"), [Kind::Dataflow, Kind::ConceptScheme, Kind::DataStructure]);
+        assert_eq!(kinds("RATES-SEX"), [Kind::Codelist]);
+        assert!(kinds("AGENCIES").contains(&Kind::AgencyScheme));
     }
 
     #[test]

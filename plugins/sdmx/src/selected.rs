@@ -1,14 +1,17 @@
 //! The selection that a key and parameters make of a dataflow.
 
-use yearbook_sdk::adapter::{Asked, ColumnType, Host, Operator, Pick, Request, Selection, Step};
-use yearbook_sdmx_model::{MEASURE, OBS_VALUE, TIME_PERIOD, decode, period_days};
+use yearbook_sdk::adapter::{Asked, Host, Operator, Pick, Request, Selection, Step};
+use yearbook_sdmx_model::{OBS_VALUE, TIME_PERIOD, period_days};
 
 use crate::filter::{self, Comparison};
 use crate::flow::Flow;
+use crate::instant;
 use crate::negotiation::Face;
 use crate::problem::{bad_request, unsaid};
 use crate::query::{Ids, ids};
 
+/// Columns of an order at most.
+const MOST_SORTS: usize = 8;
 /// Rows that are sorted, so that they come series by series.
 pub(crate) const MOST_SORTED: u64 = 10_000;
 
@@ -52,7 +55,20 @@ impl Selected {
         for (name, value) in request.parameters() {
             selected.read(face, name, value)?;
         }
+        selected.finish();
         Ok(selected)
+    }
+
+    /// Decides what several parameters say together, in whatever order.
+    fn finish(&mut self) {
+        let Selection { start, end, pick, .. } = &mut self.selection;
+        self.is_nothing |= start.is_some() && end.is_some() && *start > *end;
+        if !self.flow.has_series() {
+            // Each row is all of a series, and its first and last observation.
+            *pick = Pick::All;
+        } else if self.content == Content::SeriesKeys {
+            *pick = Pick::Last(1);
+        }
     }
 
     fn read(&mut self, face: Face, name: &str, value: &str) -> Step<()> {
@@ -60,6 +76,11 @@ impl Selected {
             return self.filter(component, value);
         }
         match (name, face) {
+            ("startPeriod" | "endPeriod" | "firstNObservations" | "lastNObservations", _)
+                if self.flow.structure.time.is_none() =>
+            {
+                return Err(bad_request(format!("{name}: this dataflow has no TIME_PERIOD")));
+            }
             ("startPeriod", _) => self.from(&days(name, value)?.0),
             ("endPeriod", _) => self.until(&days(name, value)?.1),
             ("firstNObservations", _) => self.pick(name, value, Pick::First)?,
@@ -77,7 +98,7 @@ impl Selected {
             ("detail", Face::V21) => match value {
                 "full" => {}
                 "dataonly" => self.content = Content::DataOnly,
-                "serieskeysonly" | "nodata" => self.only_keys(),
+                "serieskeysonly" | "nodata" => self.content = Content::SeriesKeys,
                 _ => {
                     return Err(bad_request(format!(
                         "detail: '{value}' is none of the standard's"
@@ -94,7 +115,7 @@ impl Selected {
             },
             ("measures", Face::V30) => match value {
                 "all" | OBS_VALUE => {}
-                "none" => self.only_keys(),
+                "none" => self.content = Content::SeriesKeys,
                 _ => return Err(unsaid("measures: there is the one, OBS_VALUE")),
             },
             ("limit", Face::V30) => {
@@ -148,103 +169,16 @@ impl Selected {
         self.compare(id, Comparison { operator: Operator::Equal, values: codes })
     }
 
-    /// Adds what `c[component]` says.
-    fn filter(&mut self, component: &str, text: &str) -> Step<()> {
-        for comparison in filter::comparisons(component, text)? {
-            if component == TIME_PERIOD && self.flow.structure.time.is_some() {
-                self.compare_time(&comparison)?;
-            } else {
-                self.compare(component, comparison)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn compare(&mut self, id: &str, comparison: Comparison) -> Step<()> {
-        let structure = &self.flow.structure;
-        if id == MEASURE && structure.is_wide {
-            return self.choose_measures(&comparison);
-        }
-        let is_dimension = structure.dimensions.iter().any(|dimension| dimension.id == id);
-        let column = match (&self.flow.sources(id)[..], &structure.measures[..]) {
-            (&[column], _) => column,
-            ([], [measure]) if id == OBS_VALUE => measure.column,
-            ([], _) if id != OBS_VALUE => {
-                return Err(bad_request(format!("there is no component '{id}'")));
-            }
-            _ => return Err(unsaid(format!("c[{id}]: it is several columns here"))),
-        };
-        let is_coded = is_dimension || self.flow.is_coded(id);
-        let column = &self.flow.dataset.columns[column];
-        let values = comparison.values.iter().filter_map(|value| {
-            let value = if is_coded { decode(value)?.into_owned() } else { value.clone() };
-            let is_value = match column.type_ {
-                ColumnType::Integer => value.parse::<i64>().is_ok(),
-                ColumnType::Boolean => ["true", "false"].contains(&&*value),
-                _ => true,
-            };
-            is_value.then_some(value)
-        });
-        let values: Vec<String> = values.collect();
-        match (values.is_empty(), comparison.operator) {
-            // Every value differs from what is none.
-            (true, Operator::NotEqual) => {}
-            (true, _) => self.is_nothing = true,
-            (false, operator) => {
-                let name = column.name.clone();
-                self.selection.condition(name, operator, values);
-            }
-        }
-        Ok(())
-    }
-
-    fn choose_measures(&mut self, comparison: &Comparison) -> Step<()> {
-        let measures = &self.flow.structure.measures;
-        let has = |at: &usize| comparison.values.contains(&measures[*at].code);
-        match comparison.operator {
-            Operator::Equal => self.measures.retain(has),
-            Operator::NotEqual => self.measures.retain(|at| !has(at)),
-            _ => return Err(unsaid("c[MEASURE]: `eq` and `ne` alone")),
-        }
-        Ok(())
-    }
-
-    fn compare_time(&mut self, Comparison { operator, values }: &Comparison) -> Step<()> {
-        let [period] = &values[..] else {
-            return Err(unsaid("c[TIME_PERIOD]: one period, or a range by `ge:…+le:…`"));
-        };
-        let (first, last) = days("c[TIME_PERIOD]", period)?;
-        match operator {
-            Operator::Equal => {
-                self.from(&first);
-                self.until(&last);
-            }
-            Operator::Ge => self.from(&first),
-            Operator::Le => self.until(&last),
-            Operator::Gt => self.beside(Operator::Gt, last),
-            Operator::Lt => self.beside(Operator::Lt, first),
-            _ => return Err(unsaid("c[TIME_PERIOD]: `eq`, `ge`, `gt`, `le` and `lt` alone")),
-        }
-        Ok(())
-    }
-
-    /// Adds a condition on the dates.
-    fn beside(&mut self, operator: Operator, day: String) {
-        let date = self.flow.structure.time.map(|time| time.date);
-        if let Some(date) = date {
-            let name = self.flow.dataset.columns[date].name.clone();
-            self.selection.condition(name, operator, [day]);
-        }
-    }
-
-    fn from(&mut self, day: &str) {
+    /// Selects rows from a day on.
+    pub(crate) fn from(&mut self, day: &str) {
         let start = &mut self.selection.start;
         if start.as_deref().is_none_or(|start| start < day) {
             *start = Some(day.to_owned());
         }
     }
 
-    fn until(&mut self, day: &str) {
+    /// Selects rows until a day.
+    pub(crate) fn until(&mut self, day: &str) {
         let end = &mut self.selection.end;
         if end.as_deref().is_none_or(|end| end > day) {
             *end = Some(day.to_owned());
@@ -257,13 +191,6 @@ impl Selected {
         }
         self.selection.pick = pick(number(name, value)?);
         Ok(())
-    }
-
-    fn only_keys(&mut self) {
-        self.content = Content::SeriesKeys;
-        if self.flow.structure.time.is_some() && self.selection.pick == Pick::All {
-            self.selection.pick = Pick::Last(1);
-        }
     }
 
     fn one_measure(&self, name: &str) -> Step<()> {
@@ -306,12 +233,10 @@ impl Selected {
     /// All of a dataflow that changed since: the standard lets a service that knows no more say so.
     fn updated_after(&mut self, value: &str) -> Step<()> {
         let newest = self.flow.dataset.editions.first();
-        let published = newest.map_or("", |edition| &edition.published_at);
-        let is_time = value.len() >= 10 && period_days(&value[..10]).is_some();
-        if !is_time {
-            return Err(bad_request("updatedAfter is a date or a time"));
-        }
-        self.is_nothing |= is_before(published, value);
+        let published = newest.and_then(|edition| instant::parse(&edition.published_at));
+        let since = instant::parse(value);
+        let since = since.ok_or_else(|| bad_request("updatedAfter is a date or a time"))?;
+        self.is_nothing |= published.is_none_or(|published| published <= since);
         Ok(())
     }
 
@@ -338,17 +263,20 @@ impl Selected {
         })
     }
 
-    /// Puts rows in the order of their series.
-    pub(crate) fn sort_by_series(&mut self) {
+    /// Puts rows in the order of their series, unless that is of more columns than an order takes.
+    pub(crate) fn sort_by_series(&mut self) -> bool {
         let structure = &self.flow.structure;
         let keys = structure.dimensions.iter().map(|dimension| dimension.column);
         let date = structure.time.map(|time| time.date);
         let columns: Vec<usize> = keys.chain(date).collect();
-        // More columns than a sort takes stay as they are.
-        for column in columns.into_iter().take(8) {
+        if columns.len() > MOST_SORTS {
+            return false;
+        }
+        for column in columns {
             let name = self.flow.dataset.columns[column].name.clone();
             self.selection.sort(name, false);
         }
+        true
     }
 
     /// Names the columns that are sent, where they are not all.
@@ -372,7 +300,8 @@ impl Selected {
     }
 }
 
-fn days(name: &str, value: &str) -> Step<(String, String)> {
+/// First and last day of a period.
+pub(crate) fn days(name: &str, value: &str) -> Step<(String, String)> {
     period_days(value)
         .ok_or_else(|| bad_request(format!("{name}: '{value}' is no period, as 2010-Q1 is one")))
 }
@@ -380,10 +309,4 @@ fn days(name: &str, value: &str) -> Step<(String, String)> {
 fn number(name: &str, value: &str) -> Step<u32> {
     let number = value.parse().ok().filter(|number| *number > 0);
     number.ok_or_else(|| bad_request(format!("{name} is a number from 1")))
-}
-
-/// Returns whether a time is not after another one, which may be a date or a local time.
-fn is_before(published: &str, value: &str) -> bool {
-    let digits = |text: &str| text.trim_end_matches('Z').chars().take(19).collect::<String>();
-    digits(published) <= digits(value)
 }

@@ -1,13 +1,16 @@
 //! Structures: dataflows, structures of data, concepts, codelists and agencies, all of them made of
 //! the facts of datasets.
 
+use std::cmp::Reverse;
+use std::fmt::Display;
+
 use yearbook_sdk::adapter::{
     Asked, ColumnValues, Dataset, DatasetPage, DatasetQuery, Document, Host, Refusal, Reply,
     Request, Selection, Step, Stop, ValueQuery,
 };
 use yearbook_sdmx_model::{MAX_CODES, Representation, agency_id, flow_id};
 
-use crate::flow::{Flow, dataset_name, uncounted};
+use crate::flow::{Flow, dataset_name};
 use crate::message::{Message, prepared};
 use crate::negotiation::{Encoding, Face, language, structures_type};
 use crate::query::{Ids, Kind, Query};
@@ -16,8 +19,9 @@ use crate::{json, ml, problem};
 /// Datasets of one answer of the host, and answers that a request asks for.
 const PAGE: u32 = 1_000;
 const PAGES: usize = 2;
-/// Dataflows whose codelists one request can have: each takes a question.
-const MOST_CODED: usize = 56;
+/// Questions of a request, and columns of one for values.
+const QUESTIONS: usize = 64;
+const COLUMNS: usize = 16;
 /// Dataflows that one request can name.
 const MOST_NAMED: usize = 24;
 
@@ -29,9 +33,9 @@ pub(crate) fn show(face: Face, request: &Request, host: &mut Host, path: &[&str]
     let prepared = prepared(datasets.iter());
     let agencies = query.kinds.contains(&Kind::AgencyScheme).then(|| agencies(&query, &datasets));
     let has_flows = query.kinds != [Kind::AgencyScheme];
-    let mut flows = if has_flows { flows(request, host, &query, datasets)? } else { Vec::new() };
-    let has_codes = query.wants(Kind::Codelist) && !query.is_stub(Kind::Codelist);
-    ask_values(request, host, &mut flows, has_codes)?;
+    let mut flows =
+        if has_flows { flows(face, request, host, &query, datasets)? } else { Vec::new() };
+    ask_values(request, host, &query, &mut flows)?;
     let flows = flows.iter().collect();
     let message = Message { agencies, flows, query: &query, available: None, prepared };
     if message.is_empty() {
@@ -70,12 +74,24 @@ pub(crate) fn dataset(request: &Request, name: &str) -> Asked<Dataset> {
         .map_or_else(|| Asked::dataset(name), |language| Asked::dataset_in(name, &language))
 }
 
+/// Returns whether the datasets of a query come from lists, and are not asked for by their names.
+fn is_listed(query: &Query) -> bool {
+    query.ids == Ids::Any || query.kinds.contains(&Kind::AgencyScheme)
+}
+
+/// Questions that remain behind those for the datasets of a query.
+fn questions_left(query: &Query) -> usize {
+    QUESTIONS - if is_listed(query) { PAGES } else { MOST_NAMED }
+}
+
 /// The datasets that a query may mean.
 fn find(request: &Request, host: &mut Host, query: &Query) -> Step<Vec<Dataset>> {
-    let Ids::Some(ids) = &query.ids else { return all(request, host, query) };
-    if query.kinds.contains(&Kind::AgencyScheme) {
-        return if query.ids.has("AGENCIES") { all(request, host, query) } else { Ok(Vec::new()) };
-    }
+    let ids = match &query.ids {
+        Ids::Some(ids) if !is_listed(query) => ids,
+        ids if ids.has("AGENCIES") => return all(request, host, query),
+        // A scheme of agencies of another name.
+        _ => return Ok(Vec::new()),
+    };
     // The id of a codelist begins with that of its dataflow.
     let flow = |id: &String| id.split('-').next().and_then(|flow| dataset_name(flow).ok());
     let mut names: Vec<String> = ids.iter().filter_map(flow).collect();
@@ -120,6 +136,7 @@ fn agencies(query: &Query, datasets: &[Dataset]) -> Vec<String> {
 
 /// The dataflows that a query means.
 fn flows(
+    face: Face,
     request: &Request,
     host: &mut Host,
     query: &Query,
@@ -137,89 +154,124 @@ fn flows(
         };
         is_flow || (query.kinds.contains(&Kind::Codelist) && is_codelist())
     };
-    // A request has few calls, and a long list took most of them.
-    let few = if datasets.len() > PAGE as usize { 0 } else { MOST_CODED };
-    let is_uncounted = |dataset: &Dataset| !uncounted(dataset).is_empty();
-    let asked = datasets.iter().filter(|dataset| is_uncounted(dataset)).take(few);
-    let asked: Vec<_> = asked.map(|dataset| counts(request, dataset)).collect();
-    let mut told = host.ask(asked)?.into_iter();
-    let wanted = language(request);
-    let flows = datasets.into_iter().filter_map(|dataset| {
-        let counts = if is_uncounted(&dataset) { told.next() } else { None };
-        let flow = Flow::new(dataset, &counts.unwrap_or_default()).ok()?;
-        Some(flow.asked_in(wanted.as_deref()))
-    });
-    let flows = flows.filter(|flow| {
+    let is_meant = |flow: &Flow| {
         query.agencies.has_agency(&flow.name.agency)
             && query.versions.has_version(&flow.name.version)
             && is_named(flow)
-    });
-    Ok(flows.collect())
-}
-
-/// The question for the numbers of values of a dataset's key.
-fn counts(request: &Request, dataset: &Dataset) -> Asked<Vec<ColumnValues>> {
-    asked(request, &dataset.name, uncounted(dataset).into_iter().map(str::to_owned).collect(), 1)
-}
-
-/// The dataflow of one dataset, its statuses and the numbers of its values asked for together.
-///
-/// # Errors
-/// 404 with the reason for a dataset that is none.
-pub(crate) fn flow(request: &Request, host: &mut Host, dataset: Dataset) -> Step<Flow> {
-    let statuses = dataset.columns.iter().filter(|column| column.role == "status");
-    let statuses: Vec<String> = statuses.map(|column| column.name.clone()).collect();
-    let mut questions = Vec::new();
-    if !uncounted(&dataset).is_empty() {
-        questions.push(counts(request, &dataset));
-    }
-    let has_counts = !questions.is_empty();
-    if !statuses.is_empty() {
-        questions.push(asked(request, &dataset.name, statuses, MAX_CODES));
-    }
-    let mut told = host.ask(questions)?.into_iter();
-    let counts = if has_counts { told.next().unwrap_or_default() } else { Vec::new() };
-    let id = flow_id(&dataset.name);
-    let mut flow = Flow::new(dataset, &counts)
-        .map_err(|reason| problem::not_found(format!("{id} is no dataflow: {reason}")))?;
-    flow.take_values(told.next().unwrap_or_default());
-    Ok(flow.asked_in(language(request).as_deref()))
-}
-
-/// Asks for the stored values of coded columns, or of statuses alone, which have other ids where
-/// their codes are those of SDMX.
-fn ask_values(request: &Request, host: &mut Host, flows: &mut [Flow], has_codes: bool) -> Step<()> {
-    let columns = |flow: &Flow| -> Vec<String> {
-        let columns = if has_codes { flow.coded_columns() } else { flow.status_columns() };
-        columns.into_iter().map(str::to_owned).collect()
     };
-    let asked: Vec<_> = flows
-        .iter()
-        .map(columns)
-        .zip(flows.iter())
-        .filter(|(columns, _)| !columns.is_empty())
-        .map(|(columns, flow)| asked(request, &flow.dataset.name, columns, MAX_CODES))
-        .collect();
-    if asked.len() > MOST_CODED {
-        let sentence = format!(
-            "a message has the codes of at most {MOST_CODED} dataflows; name fewer, or ask for \
-             them without their codelists"
-        );
-        return Err(Refusal::new(413, sentence).into());
+    // A request has few calls, and a long list took most of them.
+    let has_call = is_listed(query) && datasets.len() <= PAGE as usize;
+    let mut reason = None;
+    let made = datasets.into_iter().filter_map(|dataset| {
+        let id = flow_id(&dataset.name);
+        Flow::new(dataset).map_err(|none| reason = Some(no_flow(&id, none))).ok()
+    });
+    let mut flows: Vec<Flow> = made.filter(is_meant).collect();
+    if has_call {
+        let values = flows.iter().map(|flow| wanted(query, flow).len().div_ceil(COLUMNS));
+        let values: usize = values.sum();
+        let large = flows.iter().filter(|flow| flow.check().is_err()).count();
+        let left = questions_left(query);
+        if values > 0 && values + large > left {
+            return Err(too_many_codes());
+        }
+        look_up(request, host, &mut flows, left - values)?;
     }
-    let mut told = host.ask(asked)?.into_iter();
-    for flow in flows.iter_mut().filter(|flow| !columns(flow).is_empty()) {
-        flow.take_values(told.next().unwrap_or_default());
+    flows.retain(|flow| {
+        let checked = flow.check().map_err(|none| reason = Some(no_flow(&flow.name.id, none)));
+        checked.is_ok()
+    });
+    if let Some(reason) = reason.filter(|_| flows.is_empty() && !is_listed(query)) {
+        return Err(nothing(face, &reason));
+    }
+    let language = language(request);
+    Ok(flows.into_iter().map(|flow| flow.asked_in(language.as_deref())).collect())
+}
+
+fn no_flow(id: &str, reason: impl Display) -> String {
+    format!("{id} is no dataflow: {reason}")
+}
+
+/// Asks for what lists do not tell, which values are stored, of the largest dataflows first.
+fn look_up(request: &Request, host: &mut Host, flows: &mut [Flow], most: usize) -> Step<()> {
+    let mut largest: Vec<&mut Flow> = flows.iter_mut().collect();
+    let rows = |flow: &Flow| flow.dataset.editions.first().map_or(0, |edition| edition.rows);
+    largest.sort_by_key(|flow| Reverse(rows(flow)));
+    largest.truncate(most);
+    let ask = |flow: &&mut Flow| dataset(request, &flow.dataset.name).or_refusal();
+    let told = host.ask(largest.iter().map(ask).collect::<Vec<_>>())?;
+    for (flow, told) in largest.into_iter().zip(told) {
+        // Since the list it may have gone.
+        if let Ok(told) = told.map(Flow::new)
+            && let Ok(told) = told
+        {
+            *flow = told;
+        }
     }
     Ok(())
 }
 
-fn asked(
+/// The dataflow of one dataset, with its statuses.
+///
+/// # Errors
+/// 404 with the reason for a dataset that is none.
+pub(crate) fn flow(request: &Request, host: &mut Host, dataset: Dataset) -> Step<Flow> {
+    let id = flow_id(&dataset.name);
+    let mut flow = Flow::new(dataset).map_err(|none| problem::not_found(no_flow(&id, none)))?;
+    flow.check().map_err(|none| problem::not_found(no_flow(&id, none)))?;
+    let selection = Selection::new(&flow.dataset.name);
+    let told = host.ask(values(request, &selection, &flow.status_columns()))?;
+    flow.take_values(told.concat());
+    Ok(flow.asked_in(language(request).as_deref()))
+}
+
+/// Columns of which a query needs the values: those with codelists, or statuses alone, which have
+/// other ids where their codes are those of SDMX.
+fn wanted<'a>(query: &Query, flow: &'a Flow) -> Vec<&'a str> {
+    let has_components = [Kind::DataStructure, Kind::ConceptScheme, Kind::Codelist];
+    if query.wants(Kind::Codelist) && !query.is_stub(Kind::Codelist) {
+        flow.coded_columns()
+    } else if has_components.into_iter().any(|kind| query.wants(kind)) {
+        flow.status_columns()
+    } else {
+        Vec::new()
+    }
+}
+
+/// Asks for the stored values that a query needs.
+fn ask_values(request: &Request, host: &mut Host, query: &Query, flows: &mut [Flow]) -> Step<()> {
+    let asked = flows.iter().flat_map(|flow| {
+        values(request, &Selection::new(&flow.dataset.name), &wanted(query, flow))
+    });
+    let asked: Vec<_> = asked.collect();
+    if asked.len() > questions_left(query) {
+        return Err(too_many_codes());
+    }
+    let mut told = host.ask(asked)?.into_iter();
+    for flow in flows {
+        let count = wanted(query, flow).len().div_ceil(COLUMNS);
+        if count > 0 {
+            flow.take_values(told.by_ref().take(count).flatten().collect());
+        }
+    }
+    Ok(())
+}
+
+fn too_many_codes() -> Stop {
+    let sentence = "these are more codelists than a message has; name fewer dataflows, or ask for \
+                    them without their codelists";
+    Refusal::new(413, sentence).into()
+}
+
+/// The questions for the values of columns under a selection.
+pub(crate) fn values(
     request: &Request,
-    dataset: &str,
-    columns: Vec<String>,
-    limit: u32,
-) -> Asked<Vec<ColumnValues>> {
-    let query = ValueQuery::new(Selection::new(dataset), columns);
-    Asked::values(ValueQuery { language: language(request), limit, ..query })
+    selection: &Selection,
+    columns: &[&str],
+) -> Vec<Asked<Vec<ColumnValues>>> {
+    let asked = columns.chunks(COLUMNS).map(|columns| {
+        let query = ValueQuery::new(selection.clone(), columns.iter().copied());
+        Asked::values(ValueQuery { language: language(request), limit: MAX_CODES, ..query })
+    });
+    asked.collect()
 }

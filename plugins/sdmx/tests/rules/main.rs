@@ -1,71 +1,20 @@
 //! The rules of docs/spec/sdmx.md, over the sample catalogue.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod catalogue;
+mod structures;
+
 use yearbook_sdk::Value;
-use yearbook_sdk::adapter::{
-    Document, Example, Fact, Operator, Pick, Question, Reply, Request, Rows,
-};
+use yearbook_sdk::adapter::{Dataset, Example, Fact, Operator, Pick, Question, Reply};
 use yearbook_sdk::testing::sample::SampleCatalogue;
 use yearbook_sdk::testing::{adapting, encode};
 use yearbook_sdmx::{Csv, Sdmx};
 
+use self::catalogue::{
+    document, harvest, longer_key, option, reply_over, rows, rows_as, selected, tell,
+};
+
 const CSV2: &str = "application/vnd.sdmx.data+csv;version=2.0.0";
-
-/// The adapter's answer, and the questions that it asked before.
-fn reply(request: &Request) -> (Reply, Vec<Question>) {
-    let (catalogue, mut facts, mut asked) = (SampleCatalogue::new(), Vec::new(), Vec::new());
-    for _ in 0..4 {
-        match adapting::call::<Sdmx>(request, facts.clone()) {
-            Reply::Ask(questions) => {
-                facts.extend(questions.iter().map(|question| tell(&catalogue, question)));
-                asked.extend(questions);
-            }
-            reply => return (reply, asked),
-        }
-    }
-    panic!("more than four calls");
-}
-
-/// The sample catalogue has no format that writes SDMX-ML; a host has.
-fn tell(catalogue: &SampleCatalogue, question: &Question) -> Fact {
-    match (question, catalogue.answer(question)) {
-        (Question::Formats, Fact::Formats(mut formats)) => {
-            let mut format = formats[0].clone();
-            format.name = "sdmx-ml".to_owned();
-            formats.push(format);
-            Fact::Formats(formats)
-        }
-        (_, fact) => fact,
-    }
-}
-
-fn rows_as(address: &str, accept: &str) -> Rows {
-    let request = Example::get(address, 0).header("accept", accept).request;
-    match reply(&request).0 {
-        Reply::Rows(rows) => rows,
-        Reply::Document(document) => panic!("{address}: {}", text(&document)),
-        Reply::Ask(_) => unreachable!(),
-    }
-}
-
-fn rows(address: &str) -> Rows {
-    rows_as(address, "*/*")
-}
-
-fn document(address: &str) -> Document {
-    match reply(&Example::get(address, 0).request).0 {
-        Reply::Document(document) => document,
-        _ => panic!("{address} has rows"),
-    }
-}
-
-fn text(document: &Document) -> String {
-    String::from_utf8(document.body.clone()).unwrap()
-}
-
-fn option<'a>(rows: &'a Rows, name: &str) -> &'a str {
-    &rows.options.iter().find(|(option, _)| option == name).unwrap().1
-}
 
 #[test]
 fn an_adapter_holds_its_interface_contract_17() {
@@ -95,10 +44,7 @@ fn filters_of_components_are_conditions_contract_19() {
         let conditions = selection.conditions.iter().filter(|one| one.column == column);
         conditions.map(|one| (one.operator, one.values.join(","))).collect()
     };
-    assert_eq!(
-        of("region"),
-        [(Operator::NotEqual, "north".to_owned()), (Operator::NotEqual, "south".to_owned())]
-    );
+    assert_eq!(of("region"), [(Operator::NotEqual, "north,south".to_owned())]);
     assert_eq!(selection.start.as_deref(), Some("2024-02-01"));
     assert_eq!(of("date"), [(Operator::Lt, "2024-10-01".to_owned())]);
     assert_eq!(of("value"), [(Operator::Gt, "1.5".to_owned())]);
@@ -193,49 +139,81 @@ fn csv_has_the_ids_of_structures_contract_19() {
 }
 
 #[test]
-fn availability_without_a_condition_is_free_contract_19() {
-    let asked = |address: &str| {
-        let (reply, asked) = reply(&Example::get(address, 0).request);
-        assert!(matches!(reply, Reply::Document(document) if document.status == 200));
-        let is_read = |question: &Question| match question {
-            Question::Count(_) => true,
-            Question::Values(query) => !query.selection.conditions.is_empty(),
-            _ => false,
-        };
-        asked.iter().filter(|question| is_read(question)).count()
-    };
-    assert_eq!(asked("/2.1/availableconstraint/HARVEST_LONG"), 0);
-    assert_eq!(asked("/3.0/availability/dataflow/*/HARVEST_LONG/*/*?references=all"), 0);
-    assert_eq!(asked("/2.1/availableconstraint/HARVEST_LONG/north"), 2);
-    let one = text(&document("/2.1/availableconstraint/HARVEST_LONG/all/all/REGION"));
-    assert!(one.contains("<com:Value>south</com:Value>") && !one.contains("TimeRange"), "{one}");
-}
-
-#[test]
-fn tables_without_a_key_are_no_dataflows_contract_19() {
-    let list = text(&document("/2.1/dataflow/all"));
-    assert!(list.contains("id=\"HARVEST_LONG\"") && !list.contains("id=\"CODES\""));
-    let missing = document("/2.1/data/CODES");
-    assert_eq!(missing.status, 404);
-    assert!(text(&missing).contains("no primary key"), "{}", text(&missing));
-}
-
-#[test]
-fn an_agency_is_a_namespace_or_the_service_contract_19() {
-    for agency in ["all", "TESTS", "YEARBOOK", "ECB+TESTS"] {
-        let address = format!("/2.1/dataflow/{agency}/HARVEST_LONG/latest");
-        assert_eq!(document(&address).status, 200, "{agency}");
-    }
-    assert_eq!(document("/2.1/dataflow/ECB/HARVEST_LONG/latest").status, 404);
-    assert_eq!(document("/2.1/dataflow/TESTS/HARVEST_LONG/1.1").status, 404);
-    let scheme = text(&document("/2.1/agencyscheme/SDMX/AGENCIES"));
-    assert!(scheme.contains("<str:Agency id=\"TESTS\">"), "{scheme}");
-}
-
-#[test]
 fn what_changed_since_is_all_of_a_dataflow_or_nothing_contract_19() {
     assert_eq!(document("/2.1/data/HARVEST_LONG?updatedAfter=2026-07-01T09:00:00").status, 404);
     let all = rows("/2.1/data/HARVEST_LONG?updatedAfter=2026-06-30T09:00:00Z");
     assert!(all.selection.conditions.is_empty());
-    assert_eq!(document("/2.1/data/HARVEST_LONG?updatedAfter=soon").status, 400);
+    let earlier = rows("/2.1/data/HARVEST_LONG?updatedAfter=2026-07-01T21:59:59+13:00");
+    assert!(earlier.selection.conditions.is_empty());
+    for wrong in ["soon", "aéé…", "2026-06-30Tsoon", "2026-06-30T09"] {
+        let address = format!("/2.1/data/HARVEST_LONG?updatedAfter={wrong}");
+        assert_eq!(document(&address).status, 400, "{wrong}");
+    }
+}
+
+#[test]
+fn key_and_filters_hold_together_contract_19() {
+    let of = |query: &str| {
+        let address = format!("/3.0/data/dataflow/*/HARVEST_LONG/*/{query}");
+        rows(&address).selection.conditions.swap_remove(0).values
+    };
+    assert_eq!(of("north+south?c[REGION]=south,east"), ["south"]);
+    assert_eq!(of("*?c[REGION]=south,north&c[REGION]=north"), ["north"]);
+    assert_eq!(of("*?c[OBS_VALUE]=gt:1+gt:2"), ["2"]);
+    assert_eq!(of("*?c[OBS_VALUE]=lt:9&c[OBS_VALUE]=lt:10"), ["9"]);
+    assert_eq!(of("*?c[TIME_PERIOD]=gt:2024-03+gt:2024-02"), ["2024-03-31"]);
+    for (query, status) in [
+        ("north?c[REGION]=south", 204),
+        ("*?c[REGION]=north+south", 204),
+        ("*?c[REGION]=co:o+co:u", 501),
+        ("*?c[OBS_VALUE]=gt:much+gt:10", 400),
+    ] {
+        let address = format!("/3.0/data/dataflow/*/HARVEST_LONG/*/{query}");
+        assert_eq!(document(&address).status, status, "{query}");
+    }
+}
+
+#[test]
+fn parameters_mean_the_same_in_any_order_contract_19() {
+    for query in ["detail=nodata&firstNObservations=2", "firstNObservations=2&detail=nodata"] {
+        let only = rows(&format!("/2.1/data/HARVEST_LONG?{query}"));
+        assert_eq!(only.selection.pick, Pick::Last(1), "{query}");
+    }
+    for query in ["startPeriod=2024-06&endPeriod=2024-05", "endPeriod=2024-05&startPeriod=2024-06"]
+    {
+        assert_eq!(document(&format!("/2.1/data/HARVEST_LONG?{query}")).status, 404, "{query}");
+    }
+}
+
+#[test]
+fn without_time_in_the_key_each_row_is_a_series_contract_19() {
+    let pick = |query: &str| {
+        let address = format!("/2.1/data/HARVEST_LONG?{query}");
+        let change = |dataset: &mut Dataset| dataset.primary_key = vec!["region".to_owned()];
+        selected(&address, change).selection.pick
+    };
+    assert_eq!(pick("detail=serieskeysonly"), Pick::All);
+    assert_eq!(pick("lastNObservations=1"), Pick::All);
+}
+
+#[test]
+fn what_speaks_of_time_needs_time_contract_19() {
+    let undated = harvest(|dataset| {
+        dataset.columns.retain(|column| column.name != "date" && column.name != "period");
+        dataset.primary_key = vec!["region".to_owned()];
+    });
+    for name in ["startPeriod=2024", "endPeriod=2024", "firstNObservations=1"] {
+        let request = Example::get(&format!("/2.1/data/HARVEST_LONG?{name}"), 0).request;
+        let (reply, _) = reply_over(&request, &undated);
+        assert!(matches!(reply, Reply::Document(document) if document.status == 400), "{name}");
+    }
+}
+
+#[test]
+fn longer_keys_than_an_order_takes_come_flat_contract_19() {
+    let layout = |more: usize| {
+        let rows = selected("/2.1/data/HARVEST_LONG", longer_key(more));
+        (rows.selection.sort.len(), option(&rows, "layout").to_owned())
+    };
+    assert_eq!([layout(6), layout(7)], [(8, "series".to_owned()), (0, "flat".to_owned())]);
 }

@@ -1,0 +1,128 @@
+//! The rules of docs/spec/sdmx.md for structures and availability, over the sample catalogue.
+
+use yearbook_sdk::adapter::{ColumnType, Dataset, Example, Fact, Question, Reply};
+
+use crate::catalogue::{document, harvest, longer_key, reply, reply_over, text};
+
+#[test]
+fn availability_without_a_condition_is_free_contract_19() {
+    let asked = |address: &str| {
+        let (reply, asked) = reply(&Example::get(address, 0).request);
+        assert!(matches!(reply, Reply::Document(document) if document.status == 200));
+        let is_read = |question: &Question| match question {
+            Question::Count(_) => true,
+            Question::Values(query) => !query.selection.conditions.is_empty(),
+            _ => false,
+        };
+        asked.iter().filter(|question| is_read(question)).count()
+    };
+    assert_eq!(asked("/2.1/availableconstraint/HARVEST_LONG"), 0);
+    assert_eq!(asked("/3.0/availability/dataflow/*/HARVEST_LONG/*/*?references=all"), 0);
+    assert_eq!(asked("/2.1/availableconstraint/HARVEST_LONG/north"), 2);
+    let one = text(&document("/2.1/availableconstraint/HARVEST_LONG/all/all/REGION"));
+    assert!(one.contains("<com:Value>south</com:Value>") && !one.contains("TimeRange"), "{one}");
+}
+
+#[test]
+fn tables_without_a_key_are_no_dataflows_contract_19() {
+    let list = text(&document("/2.1/dataflow/all"));
+    assert!(list.contains("id=\"HARVEST_LONG\"") && !list.contains("id=\"CODES\""));
+    let missing = document("/2.1/data/CODES");
+    assert_eq!(missing.status, 404);
+    assert!(text(&missing).contains("no primary key"), "{}", text(&missing));
+}
+
+#[test]
+fn an_agency_is_a_namespace_or_the_service_contract_19() {
+    for agency in ["all", "TESTS", "YEARBOOK", "ECB+TESTS"] {
+        let address = format!("/2.1/dataflow/{agency}/HARVEST_LONG/latest");
+        assert_eq!(document(&address).status, 200, "{agency}");
+    }
+    assert_eq!(document("/2.1/dataflow/ECB/HARVEST_LONG/latest").status, 404);
+    assert_eq!(document("/2.1/dataflow/TESTS/HARVEST_LONG/1.1").status, 404);
+    let scheme = text(&document("/2.1/agencyscheme/SDMX/AGENCIES"));
+    assert!(scheme.contains("<str:Agency id=\"TESTS\">"), "{scheme}");
+}
+
+#[test]
+fn tables_without_stored_codes_are_no_dataflows_contract_19() {
+    type Change = fn(&mut Dataset);
+    let changes: [(&str, Change); 3] = [
+        ("numbers", |dataset| dataset.columns[2].type_ = ColumnType::Number),
+        ("texts that are too long", |dataset| dataset.columns[0].distinct = Some(24)),
+        ("more than 10,000 values", |dataset| dataset.editions[0].rows = 10_001),
+    ];
+    for (what, change) in changes {
+        for (address, status) in [
+            ("/2.1/dataflow/all", 200),
+            ("/2.1/codelist/all", 200),
+            ("/2.1/data/HARVEST_LONG", 404),
+            ("/2.1/codelist/all/HARVEST_LONG-REGION", 404),
+            ("/2.1/availableconstraint/HARVEST_LONG", 404),
+            ("/3.0/structure/dataflow/*/HARVEST_LONG", 204),
+        ] {
+            // A list does not tell what is stored.
+            let told = |fact: &mut Fact| match fact {
+                Fact::Dataset(dataset) if dataset.name == "harvest_long" => change(dataset),
+                Fact::Datasets((datasets, ..)) => {
+                    let mut datasets = datasets.iter_mut();
+                    let dataset = datasets.find(|one| one.name == "harvest_long").unwrap();
+                    change(dataset);
+                    dataset.columns.iter_mut().for_each(|column| column.distinct = None);
+                }
+                _ => {}
+            };
+            let (reply, asked) = reply_over(&Example::get(address, 0).request, told);
+            let Reply::Document(document) = reply else { panic!("{address} has rows") };
+            assert_eq!(document.status, status, "{what}: {address}");
+            let body = text(&document);
+            assert!(!body.contains("id=\"HARVEST_LONG"), "{what}: {address}: {body}");
+            assert_eq!(status == 404, body.contains("has no codelist"), "{what}: {address}");
+            let is_asked = |question: &Question| match question {
+                Question::Values(query) => query.selection.dataset == "harvest_long",
+                _ => false,
+            };
+            assert!(!asked.iter().any(is_asked), "{what}: {address}");
+        }
+    }
+    let stored = harvest(|dataset| {
+        dataset.editions[0].rows = 10_001;
+        dataset.columns.iter_mut().for_each(|column| column.distinct = Some(3));
+    });
+    let (reply, _) = reply_over(&Example::get("/2.1/dataflow/all", 0).request, stored);
+    let Reply::Document(list) = reply else { panic!("a list has rows") };
+    assert!(text(&list).contains("id=\"HARVEST_LONG\""), "{}", text(&list));
+}
+
+#[test]
+fn an_id_is_found_among_structures_of_any_kind_contract_19() {
+    for address in ["/2.1/structure/all/HARVEST_LONG", "/3.0/structure/*/*/HARVEST_LONG"] {
+        let found = text(&document(address));
+        assert!(found.contains("<str:Dataflow id=\"HARVEST_LONG\""), "{address}: {found}");
+        assert!(!found.contains("str:Codelist ") && !found.contains("AgencyScheme"), "{found}");
+    }
+    let found = text(&document("/2.1/structure/all/HARVEST_LONG-REGION"));
+    assert!(found.contains("id=\"HARVEST_LONG-REGION\""), "{found}");
+    assert!(!found.contains("HARVEST_LONG-FINAL") && !found.contains("str:Dataflow "), "{found}");
+    assert_eq!(document("/2.1/structure/all/NOTHING").status, 404);
+}
+
+#[test]
+fn values_of_many_columns_are_asked_for_in_parts_contract_19() {
+    let change = harvest(longer_key(20));
+    for address in
+        ["/2.1/codelist/all/HARVEST_LONG-PART_19", "/2.1/availableconstraint/HARVEST_LONG"]
+    {
+        // The sample catalogue has no such columns, and refuses what it is asked of them.
+        let (reply, asked) = reply_over(&Example::get(address, 0).request, |fact| match fact {
+            Fact::Refused(_) => *fact = Fact::Values(Vec::new()),
+            fact => change(fact),
+        });
+        assert!(matches!(reply, Reply::Document(document) if document.status == 200), "{address}");
+        let columns = asked.iter().filter_map(|question| match question {
+            Question::Values(query) => Some(query.columns.len()),
+            _ => None,
+        });
+        assert_eq!(columns.collect::<Vec<_>>(), [16, 5], "{address}");
+    }
+}
