@@ -83,6 +83,8 @@ class Flow:
         self.period = next(iter(roles["period"]), None) if self.date else None
         times = (self.date, self.period)
         key = meta["primary_key"]
+        # Without a time in the key each row is a series of its own.
+        self.has_series = any(name in key for name in times)
         self.key = [c["name"] for c in columns if c["name"] in key and c["name"] not in times]
         self.values = [name for name in roles["value"] if name not in key]
         rest = [c["name"] for c in columns if c["name"] not in (*times, *key, *self.values)]
@@ -247,7 +249,7 @@ def selection(flow, chance, rows):
         form = chance.choice(PERIODS)
         (first, _, parameters["startPeriod"]), (_, last, parameters["endPeriod"]) = form(start), form(end)
         query |= {"start": first, "end": last}
-    if flow.date and chance.random() < 0.4:
+    if flow.date and flow.has_series and chance.random() < 0.4:
         which, most = chance.choice(["first", "last"]), chance.randint(1, 4)
         parameters[f"{which}NObservations"] = query[which] = most
     return ".".join(parts) if any(parts) else "all", parameters, query, measures
