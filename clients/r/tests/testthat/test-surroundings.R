@@ -19,10 +19,15 @@ test_that("forks open connections of their own (contract-11-fork)", {
 local_proxy <- function(frame = parent.frame()) {
   folder <- withr::local_tempdir(.local_envir = frame)
   script <- file.path(folder, "proxy.R")
-  port <- 20000 + sample(40000, 1)
   program <- bquote({
-    socket <- serverSocket(.(port))
-    file.create(.(file.path(folder, "ready")))
+    # Another program may have the port.
+    repeat {
+      port <- 20000 + sample(12000, 1)
+      socket <- tryCatch(serverSocket(port), error = function(error) NULL)
+      if (!is.null(socket)) break
+    }
+    writeLines(format(port), .(file.path(folder, "begun")))
+    file.rename(.(file.path(folder, "begun")), .(file.path(folder, "ready")))
     body <- '{"plan": "free", "row_cap": 5, "requests": {"limit": 1, "used": 0, "left": 1}}'
     answers <- c("407 No\r\nProxy-Authenticate: Basic\r\nContent-Length: 0", paste0("200 OK\r\nContent-Length: ", nchar(body)))
     asked <- character()
@@ -38,7 +43,7 @@ local_proxy <- function(frame = parent.frame()) {
   })
   writeLines(deparse(program), script)
   system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", script), wait = FALSE, stdout = FALSE, stderr = FALSE)
-  wait_for(file.path(folder, "ready"))
+  port <- as.integer(readLines(wait_for(file.path(folder, "ready"))))
   list(port = port, request = function() readLines(wait_for(file.path(folder, "asked"))))
 }
 
