@@ -123,7 +123,7 @@ fn faults_of_meanings_are_named_by_their_place_contract_21() {
         ),
         (
             with_words(json!({"labels": {"group": {"a": {"en": "A", "EN": "B"}}}})),
-            "yearbook.labels.group.a.en: is a language that is there twice",
+            "yearbook.labels.group.a.EN: is a language that is there twice",
         ),
         (
             with_words(json!({"notes": [{"text": "n", "where": {"group": null}}]})),
