@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, ETAG, VARY};
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue};
 use serde::Serialize;
 use tokio::sync::OnceCell;
@@ -18,6 +18,7 @@ use super::{EntityTag, body, compression, preconditions};
 use crate::Core;
 use crate::Error;
 use crate::content_coding::ContentCoding;
+use crate::language::insert_language;
 use crate::{media_types, status};
 
 /// A rendered document. Cloning it is cheap.
@@ -35,7 +36,7 @@ pub struct RenderedDocument {
 #[derive(Clone, Debug)]
 enum DocumentLanguage {
     /// All of it is in this one.
-    One(HeaderValue),
+    One(Language),
     /// Parts of it are in different ones.
     Several,
 }
@@ -110,7 +111,7 @@ impl RenderedDocument {
     pub fn in_language(mut self, language: Option<&Language>) -> Self {
         let Some(language) = language else { return self };
         self.tag = EntityTag::from_bytes(&[&self.bytes, language.as_str().as_bytes()].concat());
-        self.language = HeaderValue::from_str(language.as_str()).ok().map(DocumentLanguage::One);
+        self.language = Some(DocumentLanguage::One(language.clone()));
         self
     }
 
@@ -230,11 +231,12 @@ impl RenderedDocument {
         }
         headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
         headers.insert(VARY, HeaderValue::from_static(vary));
-        if self.language.is_some() {
-            headers.append(VARY, HeaderValue::from_static("Accept-Language"));
-        }
-        if let Some(DocumentLanguage::One(language)) = &self.language {
-            headers.insert(CONTENT_LANGUAGE, language.clone());
+        match &self.language {
+            Some(DocumentLanguage::One(language)) => insert_language(headers, language),
+            Some(DocumentLanguage::Several) => {
+                headers.append(VARY, HeaderValue::from_static("Accept-Language"));
+            }
+            None => {}
         }
     }
 

@@ -1,13 +1,14 @@
 //! Languages that a request wants (contract-21-languages): `lang`, else `Accept-Language`
 //! (RFC 9110, 12.5.4). Which of them a dataset has is the dataset's to say.
 
-use http::HeaderMap;
-use http::header::ACCEPT_LANGUAGE;
+use http::header::{ACCEPT_LANGUAGE, CONTENT_LANGUAGE, VARY};
+use http::{HeaderMap, HeaderValue};
 use yearbook_domain::meaning::Language;
 use yearbook_domain::query::{last_value, parse_pairs};
 use yearbook_domain::{Snapshot, ValidationError};
 
 use super::accept::weight;
+use super::headers::insert_text;
 
 /// Name of the parameter.
 pub const LANG: &str = "lang";
@@ -63,13 +64,17 @@ impl WantedLanguages {
     }
 }
 
+/// Says that an answer is in a language, and that others may be had.
+pub fn insert_language(headers: &mut HeaderMap, language: &Language) {
+    headers.append(VARY, HeaderValue::from_static("Accept-Language"));
+    insert_text(headers, CONTENT_LANGUAGE, language.as_str());
+}
+
 #[cfg(test)]
 mod tests {
     //! Ranges by their weight.
 
     #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-    use http::HeaderValue;
 
     use super::*;
 

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use yearbook_api::adapted::{describe_columns, describe_credit};
+use yearbook_domain::meaning::Language;
 use yearbook_domain::{
-    BoundingBox, CalendarUnit, Dataset, DatasetName, Refusal, SnapshotSummary, ValidationError,
+    BoundingBox, CalendarUnit, Dataset, DatasetName, Refusal, Snapshot, SnapshotSummary,
+    ValidationError,
 };
 use yearbook_http::Error;
 use yearbook_http::language::WantedLanguages;
@@ -41,11 +43,13 @@ pub(super) async fn list(
     let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
     let page = matching.iter().skip(first).take(limit);
     let mut datasets = Vec::new();
+    let wanted = WantedLanguages::range(query.language.as_deref());
     for dataset in page {
-        let wanted = WantedLanguages::range(query.language.as_deref());
-        let described = describe(dataset, editions(&dataset.snapshots, 1), &wanted);
+        let language = wanted.choose(&dataset.current);
+        let snapshot = dataset.current.in_language(language);
+        let described = describe(dataset, &snapshot, editions(&dataset.snapshots, 1));
         datasets.push(if query.columns {
-            detail(app, dataset, described, &wanted).await?
+            detail(app, dataset, &snapshot, language, described).await?
         } else {
             described
         });
@@ -70,8 +74,10 @@ pub(super) async fn show(
     })?;
     let dataset = app.core.dataset(&parsed)?;
     let wanted = WantedLanguages::range(language);
-    let described = describe(&dataset, editions(&dataset.snapshots, usize::MAX), &wanted);
-    let mut told = detail(app, &dataset, described, &wanted).await?;
+    let language = wanted.choose(&dataset.current);
+    let snapshot = dataset.current.in_language(language);
+    let described = describe(&dataset, &snapshot, editions(&dataset.snapshots, usize::MAX));
+    let mut told = detail(app, &dataset, &snapshot, language, described).await?;
     // Of one dataset alone: what is stored of many would be read from as many files.
     if let Some(stored) = app.core.reader.stored_values(&dataset.current).await? {
         for (position, column) in told.columns.iter_mut().enumerate() {
@@ -119,19 +125,19 @@ async fn matching(app: &AdaptersState, query: &DatasetQuery) -> Result<Vec<Arc<D
     Ok(found)
 }
 
-/// `described` with what the list of datasets in memory does not tell.
+/// `described` with what the list of datasets in memory does not tell. `snapshot` is the current one
+/// in `language`.
 async fn detail(
     app: &AdaptersState,
     dataset: &Dataset,
+    snapshot: &Snapshot,
+    language: Option<&Language>,
     described: catalogue::Dataset,
-    wanted: &WantedLanguages,
 ) -> Result<catalogue::Dataset, Error> {
-    let snapshot = &dataset.current;
-    let language = wanted.choose(snapshot);
     let notes = snapshot.meaning.notes.iter();
     let facts = app.core.catalog_cache.preview_facts(dataset, &snapshot.id).await?;
     Ok(catalogue::Dataset {
-        columns: describe_columns(&snapshot.in_language(language).columns),
+        columns: describe_columns(&snapshot.columns),
         notes: notes.map(|note| note.text.in_language(language).to_owned()).collect(),
         schema_version: schema_version(app, dataset).await?,
         axis: facts.and_then(|facts| facts.axis).map(unit),
@@ -141,10 +147,9 @@ async fn detail(
 
 fn describe(
     dataset: &Dataset,
+    snapshot: &Snapshot,
     editions: Vec<catalogue::Edition>,
-    wanted: &WantedLanguages,
 ) -> catalogue::Dataset {
-    let snapshot = dataset.current.in_language(wanted.choose(&dataset.current));
     let languages = snapshot.meaning.languages.iter();
     let bbox = snapshot.bbox.map(|BoundingBox([west, south, east, north])| {
         catalogue::BoundingBox { west, south, east, north }
@@ -175,8 +180,8 @@ async fn schema_version(app: &AdaptersState, dataset: &Dataset) -> Result<u32, E
     for summary in &dataset.snapshots {
         let snapshot = app.core.catalog_cache.snapshot(dataset, &summary.id).await?;
         let Some(snapshot) = snapshot else { continue };
-        let is_changed = before.is_some_and(|before: Arc<yearbook_domain::Snapshot>| {
-            let shape = |of: &yearbook_domain::Snapshot| {
+        let is_changed = before.is_some_and(|before: Arc<Snapshot>| {
+            let shape = |of: &Snapshot| {
                 let column = |column: &yearbook_domain::Column| {
                     (column.name.clone(), column.column_type, column.role)
                 };

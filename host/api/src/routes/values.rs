@@ -10,9 +10,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bytes::Bytes;
-use http::header::{
-    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, ETAG, LAST_MODIFIED, VARY,
-};
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, LAST_MODIFIED, VARY};
 use http::{HeaderMap, HeaderValue, Method};
 use sha2::{Digest as _, Sha256};
 use tracing::Instrument;
@@ -22,6 +20,7 @@ use yearbook_domain::values::{ColumnValues, ValueLabels, ValuesTarget};
 use yearbook_domain::{CanonicalQuery, Refusal, Snapshot, ValidationError};
 use yearbook_http::content_coding::ContentCoding;
 use yearbook_http::credit::write_credit;
+use yearbook_http::language::insert_language;
 use yearbook_http::preconditions::PreconditionOutcome;
 use yearbook_http::reservation::Patience;
 use yearbook_http::{
@@ -217,9 +216,7 @@ impl ValuesAnswer {
         let vary = "Accept-Encoding, X-API-Key, Authorization";
         headers.insert(VARY, HeaderValue::from_static(vary));
         if let Some(language) = &self.language {
-            headers.append(VARY, HeaderValue::from_static("Accept-Language"));
-            let language = HeaderValue::from_str(language.as_str()).ok();
-            headers.extend(language.map(|language| (CONTENT_LANGUAGE, language)));
+            insert_language(&mut headers, language);
         }
         let date = preconditions::http_date(plan.snapshot.created_at);
         headers.extend(date.map(|date| (LAST_MODIFIED, date)));
