@@ -1,6 +1,7 @@
 //! Values as XML writes them inside an attribute.
 
 use yearbook_sdk::text::{Dialect, any_byte};
+use yearbook_sdmx_model::escape_xml;
 
 /// XML 1.0, inside quotes.
 #[derive(Debug)]
@@ -30,22 +31,9 @@ impl Dialect for Xml {
     }
 
     fn escape(&self, text: &[u8], out: &mut Vec<u8>) {
-        for character in String::from_utf8_lossy(text).chars() {
-            match character {
-                '&' => out.extend_from_slice(b"&amp;"),
-                '<' => out.extend_from_slice(b"&lt;"),
-                '>' => out.extend_from_slice(b"&gt;"),
-                '"' => out.extend_from_slice(b"&quot;"),
-                // As they are, readers would make spaces of them.
-                '\t' | '\n' | '\r' => {
-                    out.extend_from_slice(format!("&#{};", u32::from(character)).as_bytes());
-                }
-                '\0'..' ' | '\u{fffe}' | '\u{ffff}' => {
-                    out.extend_from_slice("\u{fffd}".as_bytes());
-                }
-                other => out.extend_from_slice(other.encode_utf8(&mut [0; 4]).as_bytes()),
-            }
-        }
+        let mut escaped = String::with_capacity(text.len() + 8);
+        escape_xml(&String::from_utf8_lossy(text), &mut escaped);
+        out.extend_from_slice(escaped.as_bytes());
     }
 }
 

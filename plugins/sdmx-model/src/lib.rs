@@ -9,6 +9,7 @@ mod id;
 mod period;
 mod schema;
 mod structure;
+mod xml;
 
 pub use cells::{BatchCells, Cells, Source};
 pub use component_id::{column_name, component_id};
@@ -19,3 +20,4 @@ pub use structure::{
     Attribute, CONF_STATUS, Column, Decline, Dimension, MAX_CODES, MEASURE, Measure, OBS_STATUS,
     OBS_VALUE, Representation, Role, Structure, TIME_PERIOD, Time, ValueType,
 };
+pub use xml::escape_xml;

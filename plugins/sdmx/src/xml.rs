@@ -1,5 +1,7 @@
 //! XML as it is made: elements with attributes and text, each closed in its turn.
 
+use yearbook_sdmx_model::escape_xml;
+
 /// A document in the making.
 pub(crate) struct Xml {
     text: String,
@@ -50,7 +52,7 @@ impl Xml {
         text: &str,
     ) -> &mut Self {
         self.open(name, attributes);
-        escape(text, &mut self.text);
+        escape_xml(text, &mut self.text);
         self.close()
     }
 
@@ -70,25 +72,8 @@ impl Xml {
             self.text.push(' ');
             self.text.push_str(attribute);
             self.text.push_str("=\"");
-            escape(value, &mut self.text);
+            escape_xml(value, &mut self.text);
             self.text.push('"');
-        }
-    }
-}
-
-/// Adds text as content or attributes have it. XML 1.0 has no place for most controls.
-fn escape(text: &str, out: &mut String) {
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\t' => out.push_str("&#9;"),
-            '\n' => out.push_str("&#10;"),
-            '\r' => out.push_str("&#13;"),
-            '\0'..'\u{20}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            _ => out.push(character),
         }
     }
 }
