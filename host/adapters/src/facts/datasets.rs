@@ -125,8 +125,8 @@ async fn matching(app: &AdaptersState, query: &DatasetQuery) -> Result<Vec<Arc<D
     Ok(found)
 }
 
-/// `described` with what the list of datasets in memory does not tell. `snapshot` is the current one
-/// in `language`.
+/// `described` with what the list of datasets in memory does not tell. `snapshot` is the current
+/// one in `language`.
 async fn detail(
     app: &AdaptersState,
     dataset: &Dataset,
