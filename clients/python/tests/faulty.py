@@ -80,6 +80,10 @@ class Service:
         self.bulk_refusal = None
         self.bulk_snapshot = None
         self.citation = None
+        # Labels by column and text of a value; None answers as if values were not there.
+        self.labels = None
+        # Columns of which an answer never has all values, and the snapshot that answers say they are of.
+        self.endless, self.values_snapshot = (), None
         # Names that it does not know.
         self.ignored = None
         # A store that gives a file to whoever has its address.
@@ -167,6 +171,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             kind = "values"
         elif path.endswith("/link"):
             kind = "link"
+        elif path == "/v1/datasets/table" and service.labels is not None:
+            kind = "describe"
         else:
             kind = "other"
         if self.command == "HEAD":
@@ -210,7 +216,35 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         text = service.citation if verify or not selected else "Nobody (2026). Table."
         self.send(200, {}, text.encode(), fault)
 
+    def answer_describe(self, asked, fault):
+        """The metadata costs a request where it is not the one that the client has."""
+        labels = self.owner.labels
+        roles = {"date": "date", "region": "dimension", "value": "value"}
+        columns = [{"name": name, "type": kind, "role": roles.get(name, "attribute")} | ({"labelled": True} if name in labels else {}) for name, kind in COLUMNS]
+        tag = f'"about-{self.owner.current[:4]}"'
+        if self.headers.get("If-None-Match") == tag:
+            return self.send(304, {"ETag": tag}, b"", fault)
+        document = {"name": "table", "namespace": "tests", "source": "Nobody", "current_snapshot_id": self.owner.current, "row_count_at_last_refresh": len(self.owner.rows), "columns": columns, "snapshots": []}
+        self.send_charged(asked, {"ETag": tag}, json.dumps(document).encode(), fault)
+
+    def answer_labels(self, asked, fault):
+        """All values of a column, ascending; free."""
+        service, name = self.owner, asked.query["columns"]
+        snapshot = asked.query.get("snapshot", service.current)
+        place = [column for column, _ in COLUMNS].index(name)
+        found = sorted({row[place] for row in service.snapshots[snapshot]} - {None})
+        labels = service.labels.get(name, {})
+        if asked.query.get("lang") == "mi":
+            labels = {value: f"mi {label}" for value, label in labels.items()}
+        text = {True: "true", False: "false"}
+        values = [{"value": value, "label": labels.get(text[value] if isinstance(value, bool) else str(value)), "rows": 1} for value in found]
+        column = {"name": name, "role": "dimension", "distinct": len(found), "nulls": 0, "values": values, "next": found[-1] if name in service.endless else None}
+        document = {"name": "table", "snapshot_id": service.values_snapshot or snapshot, "selection": "", "rows": 4, "columns": [column]}
+        self.send(200, {"ETag": f'"{hashlib.sha256(json.dumps(document).encode()).hexdigest()[:16]}"'}, json.dumps(document).encode(), fault)
+
     def answer_values(self, asked, fault):
+        if self.owner.labels is not None:
+            return self.answer_labels(asked, fault)
         value = {"value": "Otago", "label": None, "rows": 3, "first": "2000-01-01", "last": "2000-03-01"}
         column = {"name": "region", "role": "dimension", "distinct": 2, "nulls": 1, "values": [value], "next": "Otago"}
         document = {"name": "table", "snapshot_id": self.owner.current, "selection": "", "rows": 4, "columns": [column]}
@@ -258,7 +292,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             headers["Link"] += f', <{service.base}/x>; rel="next"'
         if tag in self.headers.get("If-None-Match", ""):
             return self.send(304, headers, b"", fault)
-        return self.send_charged(asked, headers, arrow_writer.stream(COLUMNS, page, service.batch_rows), fault)
+        kinds = dict(COLUMNS)
+        chosen = [name for name in query.get("columns", "").split(",") if name in kinds] or list(kinds)
+        page = [[dict(zip(kinds, row))[name] for name in chosen] for row in page]
+        columns = [(name, kinds[name]) for name in chosen]
+        return self.send_charged(asked, headers, arrow_writer.stream(columns, page, service.batch_rows), fault)
 
     def answer_changes(self, asked, fault):
         """Every row of the current snapshot as an insert; a watermark is the number of those that were sent."""

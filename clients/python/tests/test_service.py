@@ -303,7 +303,7 @@ def test_the_digest_of_a_result_is_compared_with_a_citation_contract_13():
 
 
 def test_asyncio_gives_the_same():
-    from yearbook_client.client import AsyncClient
+    from yearbook_client.async_client import AsyncClient
 
     async def run():
         client = AsyncClient(progress=False)

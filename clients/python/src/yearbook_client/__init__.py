@@ -15,7 +15,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 from . import errors
-from .client import AsyncClient, Client
+from .async_client import AsyncClient
+from .client import Client
 from .errors import YearbookError
 
 if TYPE_CHECKING:

@@ -1,12 +1,12 @@
-"""The client, and its twin for asyncio: every verb as a method. Owns what lives longer than a call:
+"""The client: every verb as a method. Owns what lives longer than a call:
 connections, refused bulk files and explicit settings; all else is read at each call
 (contract-11-verbs). A verb imports its modules when it is called: a script waits for no other."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, SupportsInt, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, SupportsInt, overload
 
 from .errors import UsageError
 from .http import Transport
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from .results import Rows, To
     from .session import Progress, Session
     from .verification import Verification
-
-_Result = TypeVar("_Result")
 
 
 class Client:
@@ -95,16 +93,24 @@ class Client:
 
     @selecting
     def values(
-        self, name: str, *, after: Any = None, **criteria: Unpack[Criteria]
+        self,
+        name: str,
+        *,
+        after: Any = None,
+        lang: str | None = None,
+        **criteria: Unpack[Criteria],
     ) -> dict[str, Values]:
         """Returns the values of columns, by default of the dimensions, with how many of the selected
-        rows have each. `limit` bounds the values of a column, which begin behind `after`."""
+        rows have each, and their labels in the language `lang`. `limit` bounds the values of a column,
+        which begin behind `after`."""
         from .models import Values
 
         selection = Selection.of(name, **criteria)
         query = selection.query()
         if after is not None:
             query["after"] = value_text("after", after)
+        if lang is not None:
+            query["lang"] = text("lang", lang)
         if selection.limit is not None:
             query["limit"] = str(selection.limit)
         path = f"/v1/datasets/{selection.name}/values"
@@ -142,6 +148,8 @@ class Client:
         *,
         to: Literal["rows"],
         dtype_backend: None = ...,
+        labels: bool = ...,
+        lang: str | None = ...,
         **criteria: Unpack[Criteria],
     ) -> Rows: ...
     @overload
@@ -151,6 +159,8 @@ class Client:
         *,
         to: To | None = ...,
         dtype_backend: Literal["pyarrow"] | None = ...,
+        labels: bool = ...,
+        lang: str | None = ...,
         **criteria: Unpack[Criteria],
     ) -> Any: ...
     @selecting
@@ -160,6 +170,8 @@ class Client:
         *,
         to: To | None = None,
         dtype_backend: Literal["pyarrow"] | None = None,
+        labels: bool = False,
+        lang: str | None = None,
         **criteria: Unpack[Criteria],
     ) -> Any:
         """Returns every selected row as one table: `rows`, `pandas`, `polars`, `arrow` or
@@ -169,15 +181,24 @@ class Client:
         `snapshot` a version to read. `where` has conditions by column, {"region": ["Otago", "Nelson"],
         "value.ge": 0.1}: a list is any of its values, None a null. `sort` names columns, "-value" the
         largest first; `last` and `first` are rows of each series; `bbox` is west, south, east, north
-        in degrees. Raises an exception rather than return a short table."""
+        in degrees. Raises an exception rather than return a short table.
+
+        `labels` puts labels in place of codes, as categories in the order of the values, in the
+        language `lang` where the dataset has it. A value without a label stays; values that share one
+        have their code behind it. Such a table cannot be verified."""
+        from .labels import labelled_columns, with_labels
         from .pull import pull
         from .results import choose, convert, reads_parquet
 
         kind = choose(to)
         selection = Selection.of(name, **criteria)
+        if text("lang", lang) and not labels:
+            raise UsageError("`lang` is the language of labels.", "Add labels=True.")
         with self._session() as session:
+            labelled = labelled_columns(session, selection) if labels else []
             pulled = pull(session, selection, bulk=reads_parquet(kind))
-            return convert(pulled, kind, dtype_backend)
+            table = convert(pulled, kind, dtype_backend)
+            return with_labels(session, pulled, table, kind, labelled, lang) if labelled else table
 
     @selecting
     def iter_batches(
@@ -324,76 +345,3 @@ def _file(path: PathLike) -> Path:
     if not place.name:
         raise UsageError(f"{str(path)!r} is no name of a file.")
     return place
-
-
-async def _in_thread(verb: Callable[..., _Result], *given: Any, **named: Any) -> _Result:
-    import asyncio  # long, and of no use to scripts
-
-    return await asyncio.to_thread(verb, *given, **named)
-
-
-class AsyncClient:
-    """A `Client` whose verbs are awaited: each runs in a thread, and takes, returns and raises what
-    that of `Client` does. It takes the arguments of `Client`, or one to wrap.
-
-    A verb that is cancelled goes on in its thread until its request has ended."""
-
-    def __init__(self, client: Client | None = None, **settings: Any) -> None:
-        self.client = client if client is not None else Client(**settings)
-
-    async def datasets(self) -> list[DatasetSummary]:
-        return await _in_thread(self.client.datasets)
-
-    async def search(self, words: str, limit: SupportsInt | None = 20) -> list[DatasetSummary]:
-        return await _in_thread(self.client.search, words, limit)
-
-    async def describe(self, name: str) -> Dataset:
-        return await _in_thread(self.client.describe, name)
-
-    async def preview(self, name: str) -> Preview:
-        return await _in_thread(self.client.preview, name)
-
-    async def values(self, name: str, **selected: Any) -> dict[str, Values]:
-        return await _in_thread(lambda: self.client.values(name, **selected))
-
-    async def link(self, name: str, **selected: Any) -> Link:
-        return await _in_thread(lambda: self.client.link(name, **selected))
-
-    async def me(self) -> Account:
-        return await _in_thread(self.client.me)
-
-    async def get(self, name: str, **selected: Any) -> Any:
-        return await _in_thread(lambda: self.client.get(name, **selected))
-
-    async def iter_batches(self, name: str, **selected: Any) -> AsyncIterator[Any]:
-        """Yields one batch at a time; no more is in memory."""
-        batches = self.client.iter_batches(name, **selected)
-        end = object()
-        try:
-            while (batch := await _in_thread(next, batches, end)) is not end:
-                yield batch
-        finally:
-            close = getattr(batches, "close", None)
-            if close is not None:
-                close()
-
-    async def changes(self, name: str, since: str | None = None, **how: Any) -> Changes:
-        return await _in_thread(self.client.changes, name, since, **how)
-
-    async def download(self, name: str, path: PathLike, **selected: Any) -> Download:
-        return await _in_thread(self.client.download, name, path, **selected)
-
-    async def sync(self, name: str, path: PathLike | None = None) -> LocalTable:
-        return await _in_thread(self.client.sync, name, path)
-
-    async def cite(self, result: Any, format: CitationFormat = "text") -> str:  # noqa: A002
-        return await _in_thread(self.client.cite, result, format)
-
-    async def verify(self, table: Any, expected: str | None = None, **how: Any) -> Verification:
-        return await _in_thread(self.client.verify, table, expected, **how)
-
-    async def integration(self, tool: str, datasets: str | Sequence[str]) -> Integration:
-        return await _in_thread(self.client.integration, tool, datasets)
-
-    async def aclose(self) -> None:
-        await _in_thread(self.client.close)

@@ -43,7 +43,8 @@ class DatasetSummary:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a dataset. `type` is string, integer, number, boolean or date.
+    """A column of a dataset. `type` is string, integer, number, boolean or date; `labelled` says that
+    `values` has labels of its codes.
 
     `str` of a column is its name, and a selection takes a column for it."""
 
@@ -53,6 +54,7 @@ class Column:
     nullable: bool = True
     unit: str | None = None
     description: str | None = None
+    labelled: bool = False
 
     @classmethod
     def parse(cls, document: Document) -> Column:
@@ -63,6 +65,7 @@ class Column:
             bool(document.get("nullable", True)),
             _opt(document, "unit", str),
             _opt(document, "description", str),
+            bool(document.get("labelled")),
         )
 
     def __str__(self) -> str:

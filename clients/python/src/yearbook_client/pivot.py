@@ -8,7 +8,7 @@ from typing import Any
 
 from .credits import Credit, attach, credit
 from .errors import UsageError
-from .results import ColumnType, Rows
+from .results import LABEL, ColumnType, Rows
 from .results.tables import column_types, table_of
 from .settings import require
 
@@ -128,7 +128,7 @@ def _taken(table: Any) -> tuple[list[dict[str, Any]], tuple[ColumnType, ...], An
         if pa.types.is_timestamp(field.type):
             found = found.set_column(index, field.name, found.column(index).cast(pa.date32()))
     arrow = {"string": pa.string(), "integer": pa.int64(), "number": pa.float64()}
-    arrow |= {"boolean": pa.bool_(), "date": pa.date32()}
+    arrow |= {"boolean": pa.bool_(), "date": pa.date32(), LABEL: pa.string()}
     known = _credit(table)
 
     def rebuild(rows: list[dict[str, Any]], types: tuple[ColumnType, ...]) -> Any:

@@ -13,8 +13,8 @@ from datetime import date
 from typing import Any
 
 from .errors import UsageError
-from .results import Rows
-from .results.tables import POLARS_TYPES, column_types
+from .results import LABEL, Rows
+from .results.tables import LABELLED, POLARS_TYPES, column_types
 from .settings import require
 
 PREFIX = "yb1:"
@@ -95,7 +95,8 @@ class Verification:
 def digest(table: Any) -> str:
     """Returns the digest of a result of `get`: rows, arrow, polars, or pandas with pyarrow's types.
 
-    Raises UsageError for a table that no longer has every value, or a column of another type."""
+    Raises UsageError for a table that no longer has every value, or a column of another type or with
+    labels."""
     module = type(table).__module__.partition(".")[0]
     if isinstance(table, Rows):
         columns: Columns = [
@@ -114,6 +115,12 @@ def digest(table: Any) -> str:
         columns = _pandas_columns(table)
     else:
         raise UsageError(f"A {type(table).__name__} has no digest.", "Give a result of `get`.")
+    for name, kind, _ in columns:
+        if kind == LABEL:
+            raise UsageError(
+                f"The column {name!r} has labels in place of its values.",
+                "Get the rows without `labels` to verify them.",
+            )
     return digest_of_columns(columns, len(table))
 
 
@@ -122,7 +129,7 @@ def _polars_columns(frame: Any) -> Columns:
     kinds = {getattr(pl, dtype): kind for kind, dtype in POLARS_TYPES.items()}
     columns: Columns = []
     for name, dtype in frame.schema.items():
-        kind = kinds.get(dtype)
+        kind = LABEL if isinstance(dtype, pl.Enum) else kinds.get(dtype)
         if kind is None:
             raise UsageError(f"The column {name!r} was changed to {dtype}.", "Get it again.")
         columns.append((name, kind, frame[name].to_list()))
@@ -135,7 +142,8 @@ def _pandas_columns(frame: Any) -> Columns:
     columns: Columns = []
     for name in frame.columns:
         series = frame[name]
-        kind, text = "string", str(series.dtype)
+        labelled = name in frame.attrs.get(LABELLED, ())
+        kind, text = LABEL if labelled else "string", str(series.dtype)
         missing = series.isna().tolist()
         if text.startswith("datetime64") or text == "date32[day][pyarrow]":
             kind = "date"

@@ -17,13 +17,15 @@ from ..settings import available, require
 
 To = Literal["rows", "pandas", "polars", "arrow", "geopandas"]
 KINDS: tuple[str, ...] = get_args(To)
+# The type of a column that has labels in place of its values.
+LABEL = "label"
 # Values of a batch, column by column, and its number of rows.
 Values = tuple[list[list[Any]], int]
 
 
 @dataclass(frozen=True)
 class ColumnType:
-    """Name and type of a column: string, integer, number, boolean or date."""
+    """Name and type of a column: string, integer, number, boolean or date, label with `labels`."""
 
     name: str
     type: str

@@ -11,8 +11,10 @@ from typing import Any
 from ..errors import ConversionError, ShortTableError, StreamError, UsageError
 from ..pull import Pull, Source
 from ..settings import available, require
-from . import ColumnType, Values, columns_of, no_dates, value_batches
+from . import LABEL, ColumnType, Values, columns_of, no_dates, value_batches
 
+# The mark of a column with labels, in Arrow's metadata and the attributes of pandas.
+LABELLED = "yearbook.client.labelled"
 PURPOSE = 'The result to="arrow"'
 # Rows of a batch that is read from Parquet.
 BATCH_ROWS = 16_384
@@ -198,6 +200,8 @@ def column_types(schema: Any, dates: frozenset[str] = frozenset()) -> tuple[Colu
     for field in schema:
         kind = field.type.value_type if types.is_dictionary(field.type) else field.type
         named = next((name for name, is_kind in kinds.items() if is_kind(kind)), "string")
+        if LABELLED.encode() in (field.metadata or {}):
+            named = LABEL
         found.append(ColumnType(field.name, "date" if field.name in dates else named))
     return tuple(found)
 
