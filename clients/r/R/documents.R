@@ -68,8 +68,8 @@ yb_datasets <- function() {
 #'
 #' @param name Name of the dataset.
 #' @return A list of class `yb_dataset` with the fields of the service; `columns` and `snapshots`
-#'   are data frames, `date_range` holds dates. `column` has the names of the columns for
-#'   completion: type `about$column$` and press Tab.
+#'   are data frames, of which `columns$labelled` says whether values have labels; `date_range` holds
+#'   dates. `column` has the names of the columns for completion: type `about$column$` and press Tab.
 #' @export
 #' @examples
 #' if (nzchar(Sys.getenv("SERVICE_API_KEY"))) try(yb_describe("us_macro_quarterly"))
@@ -79,7 +79,8 @@ yb_describe <- function(name) {
   names <- vapply(found$columns, `[[`, "", "name")
   found$column <- as.list(stats::setNames(names, names))
   fields <- c("name", "type", "nullable", "role", "unit", "description")
-  found$columns <- as_result_frame(frame_of(found$columns, fields))
+  labelled <- vapply(found$columns, function(one) isTRUE(one$labelled), NA)
+  found$columns <- as_result_frame(cbind(frame_of(found$columns, fields), labelled = labelled))
   found$snapshots <- as_result_frame(frame_of(found$snapshots, c("id", "created_at", "rows")))
   found$primary_key <- as.character(unlist(found$primary_key))
   found$dimensions <- as.character(unlist(found$dimensions))
@@ -150,6 +151,7 @@ yb_preview <- function(name) {
 #' @param columns Names of columns; all dimensions unless given.
 #' @param limit Number of values of a column at most.
 #' @param after Values behind this one, of one column.
+#' @param lang Language of labels, such as `"mi"`, where the dataset has it; else its first.
 #' @return A data frame with a row for each value: `column`, `value` (text), `label`, `rows` and the
 #'   `first` and `last` date of its rows. The attribute `columns` has a row for each column:
 #'   `column`, `role`, `distinct` (`NA` where there are too many to count), `nulls`, and `after`, to
@@ -160,16 +162,18 @@ yb_preview <- function(name) {
 #'   try(yb_values("us_unemployment_by_industry", columns = "industry"))
 #' }
 yb_values <- function(name, columns = NULL, where = NULL, start = NULL, end = NULL,
-                      dimensions = NULL, bbox = NULL, snapshot = NULL, limit = NULL, after = NULL) {
+                      dimensions = NULL, bbox = NULL, snapshot = NULL, limit = NULL, after = NULL,
+                      lang = NULL) {
   check_name(name)
   query <- c(
     selection(start, end, dimensions, columns, TRUE, snapshot, where, bbox = bbox),
     list(
       limit = if (!is.null(limit)) sprintf("%.0f", check_limit(limit)),
-      after = if (!is.null(after)) value_texts(after, "after")
+      after = if (!is.null(after)) value_texts(after, "after"),
+      lang = check_text(lang, "lang")
     )
   )
-  found <- document(retry_budget(), sprintf("/v1/datasets/%s/values", name), query, simplify = FALSE)
+  found <- values_document(retry_budget(), name, query)
   text <- function(value) if (is.null(value)) NA_character_ else value_texts(value, "value")
   number <- function(value) if (is.null(value)) NA_real_ else as.numeric(value)
   rows <- lapply(found$columns, function(column) {
@@ -188,6 +192,10 @@ yb_values <- function(name, columns = NULL, where = NULL, start = NULL, end = NU
     after = field("next", text, "")
   ))
   values
+}
+
+values_document <- function(budget, name, query) {
+  document(budget, sprintf("/v1/datasets/%s/values", name), query, simplify = FALSE)
 }
 
 preview_document <- function(budget, name) {

@@ -36,6 +36,13 @@
 #'   32 bits, `double` between -2^53 and 2^53, beyond that `integer64` where the package bit64 is
 #'   installed, else an error. `"double"`, `"integer64"` and `"character"` are that type always;
 #'   what it cannot hold is an error.
+#' @param labels `TRUE` puts labels in place of codes, where the publisher has given any: factors
+#'   whose levels are the labels of all values of the version, in their order. A value without a
+#'   label stays, those that share a label have their code behind it, `NA` stays `NA`, and other
+#'   columns do not change. It costs a request when the metadata of the dataset changed, and one for
+#'   a labelled column with more than 10,000 values, which keeps its codes with a warning. What has
+#'   labels cannot be verified ([yb_verify()]).
+#' @param lang Language of labels, such as `"mi"`, where the dataset has it; else its first.
 #' @return A data frame. Dates are `Date`, texts are UTF-8, a null is `NA`, which differs from `""`
 #'   and from `NaN`. The credit and the snapshot are in the attribute `yearbook`
 #'   ([yb_credit()], [yb_cite()]).
@@ -46,8 +53,13 @@
 #' }
 yb_get <- function(name, start = NULL, end = NULL, dimensions = NULL, columns = NULL,
                    geometry = TRUE, snapshot = NULL, limit = Inf, to = NULL, integers = "auto",
-                   where = NULL, sort = NULL, last = NULL, first = NULL, bbox = NULL) {
+                   where = NULL, sort = NULL, last = NULL, first = NULL, bbox = NULL,
+                   labels = FALSE, lang = NULL) {
   check_name(name)
+  check_flag(labels, "labels")
+  if (!is.null(check_text(lang, "lang")) && !labels) {
+    abort_usage("`lang` is the language of labels.", "Add `labels = TRUE`.")
+  }
   check_choice(to, TABLE_CHOICES, "to")
   check_choice(integers, INTEGER_CHOICES, "integers")
   # A missing package is an error before a request is spent.
@@ -56,7 +68,10 @@ yb_get <- function(name, start = NULL, end = NULL, dimensions = NULL, columns = 
   if (integers == "integer64") require_package("bit64", "integers = \"integer64\"")
   query <- selection(start, end, dimensions, columns, geometry, snapshot, where, sort, last, first, bbox)
   limit <- check_limit(limit)
-  pulled <- pull(retry_budget(), name, query, limit)
+  budget <- retry_budget()
+  labelled <- if (labels) labelled_columns(budget, name)
+  pulled <- pull(budget, name, query, limit)
+  if (length(labelled)) pulled <- label_columns(budget, name, pulled, labelled, plain_text(lang))
   if (is.finite(limit)) query$limit <- limit
   as_table(pulled, name, query, to, integers)
 }

@@ -9,7 +9,8 @@
 #' two parties hold the same rows, not who published them.
 #'
 #' @param x A result of [yb_get()] or [yb_sync()], unchanged, in which every column is as it was
-#'   read. A result as sf has lost the text of its geometry and cannot be verified.
+#'   read. A result as sf has lost the text of its geometry and cannot be verified, nor can one with
+#'   labels.
 #' @return A list of class `yb_verification`: `verified`, `digest` (of the values in hand) and
 #'   `expected` (of the service).
 #' @export
@@ -53,6 +54,12 @@ yb_digest <- function(x) {
   if (!identical(names(x), about$name)) {
     abort_usage("The columns are not those that were read.",
                 "Verify the data frame as `yb_get()` returned it, before you change it.")
+  }
+  if ("label" %in% about$type) {
+    abort_usage(
+      sprintf("The column `%s` has labels in place of its values.", about$name[about$type == "label"][1]),
+      "Get the rows without `labels` to verify them."
+    )
   }
   types <- as.list(stats::setNames(about$type, about$name))
   result_digest(columns_of_frame(x, about), types, nrow(x))

@@ -192,7 +192,7 @@ def r_keeps_the_key_to_itself(tally, results):
 def r_sends_selections(tally, results):
     of_rules(
         tally, results, 15, "clients-where", "clients-refused", "clients-selection", "clients-pages", "clients-values", "clients-ignored",
-        "clients-links", "clients-completion",
+        "clients-links", "clients-completion", "clients-labels",
     )
 
 

@@ -36,8 +36,11 @@ slept <- new.env()
 #
 # `plan`: the answer of /v1/me. `faults`: by number of the GET on rows, a fault in place of the
 # answer. `snapshots`: by number of the GET, a letter; the last one counts for all later ones.
+# `labels`: by column a list of `values`, `labels` of some of them by their text, and what else the
+# answer has: `next`, or a `snapshot` that was not asked for.
 fake_service <- function(plan = list(), faults = list(), snapshots = "a", total = 12, other = NULL,
-                         bulk = list(status = 402), cite = NULL, refuse_head = NULL, totals = TRUE, ignored = NULL) {
+                         bulk = list(status = 402), cite = NULL, refuse_head = NULL, totals = TRUE, ignored = NULL,
+                         labels = NULL) {
   app <- webfakes::new_app()
   app$locals$log <- list()
   app$locals$token <- TEST_TOKEN
@@ -55,7 +58,7 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
   app$locals$settings <- list(
     plan = utils::modifyList(list(plan = "free", row_cap = 5, limit = 10, left = 10), plan),
     faults = faults, snapshots = snapshots, total = total, other = other, bulk = bulk, cite = cite,
-    refuse_head = refuse_head, totals = totals, ignored = ignored
+    refuse_head = refuse_head, totals = totals, ignored = ignored, labels = labels
   )
   names <- c(a = "demo", b = "demo_next")
   app$locals$streams <- lapply(names, function(name) {
@@ -114,8 +117,13 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
       primary_key = I(c("date", "region")), dimensions = I("region"), bbox = NULL,
       row_count_at_last_refresh = 12, current_snapshot_id = strrep("a", 32),
       date_range = list(first = "0001-01-01", last = "9999-12-31"),
-      columns = list(list(name = "date", type = "date", nullable = FALSE, role = "date", unit = NULL,
-                          description = NULL)),
+      columns = c(
+        list(list(name = "date", type = "date", nullable = FALSE, role = "date", unit = NULL, description = NULL)),
+        lapply(names(req$app$locals$settings$labels), function(name) {
+          list(name = name, type = "string", nullable = TRUE, role = if (name == "note") "status" else "attribute",
+               unit = NULL, description = NULL, labelled = if (name != "note") TRUE)
+        })
+      ),
       snapshots = list(list(id = strrep("a", 32), created_at = "2026-01-01T00:00:00Z", rows = 12))
     ))
   })
@@ -139,6 +147,22 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
   })
 
   app$get("/v1/datasets/demo/values", function(req, res) {
+    settings <- req$app$locals$settings$labels
+    if (!is.null(settings)) {
+      column <- settings[[req$query$columns]]
+      entries <- lapply(column$values, function(value) {
+        code <- if (is.logical(value)) tolower(value) else format(value, scientific = FALSE)
+        label <- if (is.list(column$labels)) column$labels else unname(column$labels[code])
+        if (is.character(label)) label <- if (!is.na(label)) paste0(req$query$lang, label)
+        list(value = value, label = label, rows = 1)
+      })
+      shown <- if (is.null(column$snapshot)) req$query$snapshot else column$snapshot
+      return(res$send_json(auto_unbox = TRUE, null = "null", list(
+        name = "demo", snapshot_id = shown, selection = "", rows = 12, columns = list(
+          list(name = req$query$columns, role = "attribute", distinct = 3, nulls = 1, "next" = column[["next"]], values = entries)
+        )
+      )))
+    }
     value <- function(value, rows) {
       list(value = value, label = NULL, rows = rows, first = "2020-01-01", last = "2021-01-01")
     }
