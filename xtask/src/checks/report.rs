@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use crate::checks::failures;
+
 /// Checks that ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CheckCounts {
@@ -19,7 +21,9 @@ impl CheckCounts {
     /// others were not.
     pub(crate) fn and_tool(mut self, tool: &Result<()>) -> Self {
         if let Err(error) = tool {
-            println!("FAILED {error:#}");
+            let line = format!("FAILED {error:#}");
+            println!("{line}");
+            failures::note(&line);
             self.failed += 1;
         }
         self
@@ -78,6 +82,7 @@ impl StepReport {
     ) -> bool {
         let tally = checks().unwrap_or_else(|error| {
             println!("error: {error:#}");
+            failures::note(&format!("FAILED {what}: {error:#}"));
             CheckCounts { passed: 0, failed: 1 }
         });
         let failed = if tally.passed == 0 { tally.failed.max(1) } else { tally.failed };
@@ -94,12 +99,14 @@ impl StepReport {
         failed == 0
     }
 
-    /// Prints every step and, alone on the last line, the totals; whether all passed.
+    /// Prints every step, every failure and, alone on the last line, the totals; whether all
+    /// passed.
     pub(crate) fn print(&self) -> bool {
         println!("\n== summary");
         for line in &self.lines {
             println!("{line}");
         }
+        failures::print();
         println!("{} passed, {} failed", self.total.passed, self.total.failed);
         self.total.failed == 0
     }

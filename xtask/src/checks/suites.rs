@@ -8,6 +8,7 @@ use std::thread;
 use anyhow::{Context as _, Result, anyhow, bail};
 use yearbook_prerequisites::{Prerequisite, REQUIRED};
 
+use crate::checks::failures;
 use crate::checks::postgres::{self, Postgres};
 use crate::checks::report::CheckCounts;
 use crate::command;
@@ -125,6 +126,7 @@ fn read_results(
         let line = line.context("cannot read the tests' output")?;
         let line = String::from_utf8_lossy(&line);
         println!("{line}");
+        failures::note(&line);
         // Those that try the real binary are skipped among the others, and count where they have
         // one.
         if !["yearbook-tests::reliability ", "yearbook-tests::hostile "]
