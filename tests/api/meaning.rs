@@ -253,3 +253,32 @@ async fn search_finds_every_language_contract_21() {
     }
     assert!(!finds("zebra").await);
 }
+
+#[tokio::test]
+async fn charts_mark_provisional_values_and_breaks_contract_21() {
+    let app = TestApp::start().await;
+    let rows = "\
+date,region,name,people,status
+2024-07-01,01,Northland,9,A
+2024-10-01,01,Northland,9,
+2025-01-01,01,Northland,10,B
+2025-04-01,01,Northland,12,P
+2025-07-01,01,Northland,14,F
+";
+    let folder = package(&descriptor(), rows);
+    app.publish_package(folder.path(), yearbook_catalog::clock::now()).await;
+    let key = app.key(Plan::Enterprise).await;
+    let picture = get(&app, &key, "/v1/datasets/people/data?format=svg").await.text();
+    for said in [
+        "latest 14 on 2025-07-01 (forecast),",
+        "; 2 values not final (provisional or forecast) from 2025-04-01 to 2025-07-01;",
+        " 1 break in the series on 2025-01-01. Dashed with rings: provisional or forecast.",
+        ">dashed with rings: provisional or forecast</text>",
+        ">vertical line: break in a series</text>",
+    ] {
+        assert!(picture.contains(said), "{said}: {picture}");
+    }
+    let columns = "/v1/datasets/people/data?format=svg&columns=date,region,people";
+    let plain = get(&app, &key, columns).await.text();
+    assert!(!plain.contains("not final") && !plain.contains("dashed with rings"), "{plain}");
+}

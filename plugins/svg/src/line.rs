@@ -14,9 +14,12 @@ use crate::picture::{Area, Picture, Words, coordinate};
 use crate::typography::text_width;
 
 use labels::SeriesLabels;
+use marks::Marks;
 use series_book::{BookedSeries, SeriesBook, SeriesKey};
 
 mod labels;
+mod legend;
+pub mod marks;
 mod path;
 pub mod samples;
 pub mod series_book;
@@ -38,6 +41,8 @@ pub struct LineChart {
     x: Field,
     y: Vec<Field>,
     split: Vec<Field>,
+    /// Position of the column that tells of each value column, where there is one.
+    status: Vec<Option<usize>>,
     credit: DataCredit,
     book: SeriesBook,
     rows: u64,
@@ -59,6 +64,11 @@ impl LineChart {
             x: schema.fields[columns.x].clone(),
             y: columns.y.iter().map(|column| schema.fields[*column].clone()).collect(),
             split: columns.split.iter().map(|column| schema.fields[*column].clone()).collect(),
+            status: columns
+                .y
+                .iter()
+                .map(|column| marks::status_column(schema, &schema.fields[*column].name))
+                .collect(),
             credit: DataCredit::new(schema),
             columns,
             book: SeriesBook::default(),
@@ -75,6 +85,8 @@ impl LineChart {
         let x = batch.column(self.columns.x);
         let y: Vec<_> = self.columns.y.iter().map(|column| batch.column(*column)).collect();
         let split: Vec<_> = self.columns.split.iter().map(|column| batch.column(*column)).collect();
+        let status: Vec<_> =
+            self.status.iter().map(|column| column.map(|column| batch.column(column))).collect();
         for row in 0..batch.rows() {
             self.rows += 1;
             let Some(place) = cells::place(&x, row) else {
@@ -101,7 +113,9 @@ impl LineChart {
                 self.id.truncate(own_bytes);
                 self.id.push(u8::try_from(position).unwrap_or(u8::MAX));
                 if let Some(samples) = self.book.samples(&self.id, position, key) {
-                    samples.push(place, cells::value(column, row));
+                    let code = status[position].as_ref().and_then(|status| status.text(row));
+                    let marks = code.map(Marks::of_status).unwrap_or_default();
+                    samples.push(place, cells::value(column, row), marks);
                 }
             }
             self.chosen_rows += u64::from(is_chosen);
@@ -185,6 +199,7 @@ impl LineChart {
         places: (f64, f64),
         values: (f64, f64),
     ) {
+        legend::draw_legend(picture, legend::drawn_marks(drawn));
         let labels = SeriesLabels::place(picture, drawn, names);
         let mut area = picture.area;
         area.bottom -= TICK_SIZE + 9.0;
@@ -201,6 +216,7 @@ impl LineChart {
         let x_ticks = self.x_ticks(&x_scale, &area);
         grid(picture, &area, &y_scale, &y_ticks);
         axis(picture, &area, &x_scale, &x_ticks);
+        legend::draw_breaks(picture, drawn, &x_scale, &area);
         // The first series lies on top.
         for (index, series) in drawn.iter().enumerate().rev() {
             path::draw(picture, index, &series.samples, &x_scale, &y_scale);
@@ -297,9 +313,13 @@ fn axis(picture: &mut Picture, area: &Area, scale: &Scale, ticks: &[Tick]) {
 
 /// Attributes of the stroke of a series.
 fn stroke(picture: &Picture, index: usize) -> String {
+    dashed_stroke(picture, index, DASHES[index % DASHES.len()])
+}
+
+/// The same with other dashes.
+fn dashed_stroke(picture: &Picture, index: usize, dashes: &str) -> String {
     let palette = picture.options.theme.palette();
     let colour = palette.series[index % palette.series.len()];
-    let dashes = DASHES[index % DASHES.len()];
     let dashes =
         if dashes.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dashes}\"") };
     format!(

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::legend::draw_rings;
 use super::series_book::BookedSeries;
 use crate::axis::Scale;
 use crate::number::brief;
@@ -86,6 +87,10 @@ impl SeriesLabels {
                 coordinate(end_x),
                 coordinate(end_y)
             );
+            if drawn[index].samples.latest_marks.is_tentative() {
+                let d = format!("M{} {}h0", coordinate(end_x), coordinate(end_y));
+                draw_rings(picture, &format!("class=\"s s{index}\" stroke=\"{colour}\""), &d);
+            }
             if drawn.len() > 1 && ((place - end_y).abs() > 3.0 || left - end_x > 20.0) {
                 let _ = write!(
                     picture.svg,

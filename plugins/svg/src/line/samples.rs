@@ -2,6 +2,8 @@
 //! neighbours share a bucket that keeps its first, last, smallest and greatest point, so that no
 //! extreme is lost however many rows there are.
 
+use super::marks::{MarkedRows, Marks};
+
 /// Buckets of a series at most. More than twice the pixels of the widest picture, so that a pixel
 /// column never has less than a bucket of its own.
 pub const MOST_BUCKETS: usize = 4_096;
@@ -22,6 +24,8 @@ pub enum Bucket {
     Gap {
         /// Its place.
         x: f64,
+        /// Its marks.
+        marks: Marks,
     },
     /// Points that share a place.
     Points {
@@ -33,18 +37,20 @@ pub enum Bucket {
         min: Point,
         /// The one with the greatest value.
         max: Point,
+        /// Marks of any of them.
+        marks: Marks,
     },
 }
 
 impl Bucket {
     /// The bucket of one row.
     #[must_use]
-    pub fn row(x: f64, value: Option<f64>) -> Self {
+    pub fn row(x: f64, value: Option<f64>, marks: Marks) -> Self {
         match value {
-            None => Self::Gap { x },
+            None => Self::Gap { x, marks: marks.without_value() },
             Some(y) => {
                 let point = Point { x, y };
-                Self::Points { first: point, last: point, min: point, max: point }
+                Self::Points { first: point, last: point, min: point, max: point, marks }
             }
         }
     }
@@ -53,7 +59,7 @@ impl Bucket {
     #[must_use]
     pub fn x(&self) -> f64 {
         match self {
-            Self::Gap { x } => *x,
+            Self::Gap { x, .. } => *x,
             Self::Points { first, .. } => first.x,
         }
     }
@@ -62,20 +68,29 @@ impl Bucket {
     #[must_use]
     pub fn last_x(&self) -> f64 {
         match self {
-            Self::Gap { x } => *x,
+            Self::Gap { x, .. } => *x,
             Self::Points { last, .. } => last.x,
+        }
+    }
+
+    /// Marks of its rows.
+    #[must_use]
+    pub fn marks(&self) -> Marks {
+        match self {
+            Self::Gap { marks, .. } | Self::Points { marks, .. } => *marks,
         }
     }
 
     /// Takes in a bucket of the same place or of a later one. A gap beside points is too narrow to
     /// be seen.
     pub fn join(&mut self, later: &Self) {
+        let both = self.marks().union(later.marks());
         match (&mut *self, later) {
             (_, Self::Gap { .. }) => {}
             (Self::Gap { .. }, points) => *self = *points,
             (
-                Self::Points { first, last, min, max },
-                Self::Points { first: next, last: end, min: low, max: high },
+                Self::Points { first, last, min, max, .. },
+                Self::Points { first: next, last: end, min: low, max: high, .. },
             ) => {
                 if next.x < first.x {
                     *first = *next;
@@ -91,13 +106,15 @@ impl Bucket {
                 }
             }
         }
+        let (Self::Gap { marks, .. } | Self::Points { marks, .. }) = self;
+        *marks = both;
     }
 
     /// Its points in the order in which a line passes them; `None` where it is a gap.
     pub fn path(&self) -> impl Iterator<Item = Point> + use<> {
         let mut points = match self {
             Self::Gap { .. } => Vec::new(),
-            Self::Points { first, last, min, max } => vec![*first, *min, *max, *last],
+            Self::Points { first, last, min, max, .. } => vec![*first, *min, *max, *last],
         };
         if let [_, min, max, _] = points.as_mut_slice()
             && max.x < min.x
@@ -124,22 +141,31 @@ pub struct SeriesSamples {
     pub not_finite: u64,
     /// The point at the last place; of several there, the last row's.
     pub latest: Option<Point>,
+    /// Its marks.
+    pub latest_marks: Marks,
     /// The first point with the smallest value.
     pub min: Option<Point>,
     /// The first point with the greatest value.
     pub max: Option<Point>,
+    /// Marks of any row.
+    pub marks: Marks,
+    /// Values that are not final.
+    pub tentative: MarkedRows,
+    /// Rows before which the series breaks.
+    pub breaks: MarkedRows,
 }
 
 impl SeriesSamples {
     /// Adds a row.
-    pub fn push(&mut self, x: f64, value: Option<f64>) {
+    pub fn push(&mut self, x: f64, value: Option<f64>, marks: Marks) {
         let finite = value.filter(|value| value.is_finite());
         match (value, finite) {
             (None, _) => self.nulls += 1,
             (_, None) => self.not_finite += 1,
-            (_, Some(y)) => self.count(Point { x, y }),
+            (_, Some(y)) => self.count(Point { x, y }, marks),
         }
-        let row = Bucket::row(x, finite);
+        let row = Bucket::row(x, finite, marks);
+        self.count_marks(x, row.marks());
         let key = self.key(x);
         match self.buckets.last_mut() {
             Some(last) if key_of(self.width, last.x()) == key => last.join(&row),
@@ -163,10 +189,21 @@ impl SeriesSamples {
         Some((self.buckets.first()?.x(), self.buckets.last()?.last_x()))
     }
 
-    fn count(&mut self, point: Point) {
+    fn count_marks(&mut self, x: f64, marks: Marks) {
+        self.marks = self.marks.union(marks);
+        if marks.is_tentative() {
+            self.tentative.push(x);
+        }
+        if marks.is_break() {
+            self.breaks.push(x);
+        }
+    }
+
+    fn count(&mut self, point: Point, marks: Marks) {
         self.points += 1;
         if self.latest.is_none_or(|latest| point.x >= latest.x) {
             self.latest = Some(point);
+            self.latest_marks = marks;
         }
         if self.min.is_none_or(|min| point.y < min.y) {
             self.min = Some(point);
@@ -232,7 +269,7 @@ mod tests {
 
     fn samples(rows: &[(f64, Option<f64>)]) -> SeriesSamples {
         let mut samples = SeriesSamples::default();
-        rows.iter().for_each(|(x, y)| samples.push(*x, *y));
+        rows.iter().for_each(|(x, y)| samples.push(*x, *y, Marks::default()));
         samples
     }
 
@@ -241,7 +278,7 @@ mod tests {
         let rows = [(1.0, Some(5.0)), (2.0, None), (3.0, Some(7.0)), (3.0, Some(1.0))];
         let samples = samples(&rows);
         assert_eq!(samples.buckets().len(), 3);
-        assert_eq!(samples.buckets()[1], Bucket::Gap { x: 2.0 });
+        assert_eq!(samples.buckets()[1], Bucket::Gap { x: 2.0, marks: Marks::default() });
         assert_eq!((samples.points, samples.nulls), (3, 1));
         assert_eq!(samples.latest, Some(Point { x: 3.0, y: 1.0 }));
         let last: Vec<_> = samples.buckets()[2].path().map(|point| point.y).collect();
@@ -262,7 +299,7 @@ mod tests {
         let mut samples = SeriesSamples::default();
         for row in 0..1_000_000u32 {
             let y = if row == 777_777 { 1e9 } else { f64::from(row % 100) };
-            samples.push(f64::from(row) / 24.0, Some(y));
+            samples.push(f64::from(row) / 24.0, Some(y), Marks::default());
         }
         assert!(samples.buckets().len() <= MOST_BUCKETS);
         assert!(samples.buckets().len() >= MOST_BUCKETS / 4);

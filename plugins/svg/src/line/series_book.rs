@@ -106,6 +106,7 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::marks::Marks;
     use super::*;
     use crate::palette::MOST_SERIES;
 
@@ -116,7 +117,8 @@ mod tests {
                 let name = format!("{index:06}");
                 let key = || vec![Some(name.clone())];
                 if let Some(samples) = book.samples(name.as_bytes(), 0, key) {
-                    samples.push(f64::from(u32::try_from(point).unwrap_or(0)), Some(1.0));
+                    let x = f64::from(u32::try_from(point).unwrap_or(0));
+                    samples.push(x, Some(1.0), Marks::default());
                 }
             }
         }

@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use yearbook_sdk::text::CivilDate;
 
 use super::LineChart;
-use super::samples::Point;
+use super::legend::{drawn_marks, sentences};
+use super::marks::{MarkedRows, Marks};
+use super::samples::{Point, SeriesSamples};
 use super::series_book::BookedSeries;
 use super::series_name;
 use crate::cells;
@@ -126,7 +128,7 @@ impl LineChart {
             words.push(' ');
             words.push_str(&self.series_in_words(series, name));
         }
-        for note in self.notes(drawn) {
+        for note in sentences(drawn_marks(drawn)).into_iter().chain(self.notes(drawn)) {
             words.push(' ');
             words.push_str(&note);
         }
@@ -153,11 +155,34 @@ impl LineChart {
             nulls => format!("; {} without a value", counted(nulls, "row", "rows")),
         };
         format!(
-            "{name}: {points}latest {}, lowest {}, highest {}{gaps}.",
+            "{name}: {points}latest {}{}, lowest {}, highest {}{gaps}{}.",
             figure(latest),
+            in_brackets(samples.latest_marks),
             figure(min),
-            figure(max)
+            figure(max),
+            self.marks_in_words(samples)
         )
+    }
+
+    /// Says which values are not final, and where the series breaks.
+    fn marks_in_words(&self, samples: &SeriesSamples) -> String {
+        let mut words = String::new();
+        let mut push = |rows: &MarkedRows, one: &str, many: &str, rest: &str| {
+            let Some((first, last)) = rows.extent else { return };
+            let [first, last] = [first, last].map(|place| self.place(place));
+            let _ = match rows.count {
+                1 => write!(words, "; 1 {one}{rest} on {first}"),
+                // A preview has some of the rows.
+                _ if self.credit.sampled_rows.is_some() => {
+                    write!(words, "; {many}{rest} from {first} to {last}")
+                }
+                count => write!(words, "; {} {many}{rest} from {first} to {last}", grouped(count)),
+            };
+        };
+        let reasons = format!(" not final{}", in_brackets(samples.marks));
+        push(&samples.tentative, "value", "values", &reasons);
+        push(&samples.breaks, "break", "breaks", " in the series");
+        words
     }
 
     /// Number of series, and whether it is exact.
@@ -176,6 +201,11 @@ impl LineChart {
             exact(x)
         }
     }
+}
+
+/// Says in brackets why values are not final; nothing of final ones.
+fn in_brackets(marks: Marks) -> String {
+    if marks.is_tentative() { format!(" ({})", marks.reasons()) } else { String::new() }
 }
 
 /// Appends a sentence of how many there are; none of none.

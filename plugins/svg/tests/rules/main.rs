@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod maps;
+mod marks;
 mod parsed_picture;
 
 use yearbook_sdk::testing::{Table, conformance, encode};
