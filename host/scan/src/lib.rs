@@ -38,4 +38,4 @@ pub use row_counts::RowCounts;
 pub use scan::Scan;
 pub use shape::{ComputedRows, HELD_ROWS, RowShape, SeriesShape, ShapeFailure, ShapedRows};
 pub use statistics::{ColumnStatistics, FileStatistics, StatisticValue};
-pub use values::{ValueCounter, compress_values};
+pub use values::{DistinctCounts, ValueCounter, compress_values};

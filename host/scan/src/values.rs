@@ -26,6 +26,7 @@ use crate::texts::Texts;
 use crate::{Reader, StorageFailure};
 
 pub use compression::compress_values;
+pub use stored_values_cache::DistinctCounts;
 pub(crate) use stored_values_cache::StoredValuesCache;
 
 /// Bytes that the hash of a distinct value takes, with the free places of its table.
@@ -85,6 +86,17 @@ impl Reader {
         snapshot: &Snapshot,
     ) -> Result<Option<Arc<StoredValues>>, StorageFailure> {
         self.values.get(snapshot).await
+    }
+
+    /// Returns the number of values of each column of `snapshot` that publishing stored.
+    ///
+    /// # Errors
+    /// The store's refusal.
+    pub async fn distinct_counts(
+        &self,
+        snapshot: &Snapshot,
+    ) -> Result<DistinctCounts, StorageFailure> {
+        self.values.counts(snapshot).await
     }
 }
 

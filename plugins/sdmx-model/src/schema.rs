@@ -41,6 +41,5 @@ fn column(field: &Field) -> Column<'_> {
         role: role.map_or(Role::Geometry, Role::parse),
         value_type,
         of: of.collect(),
-        codes: field.metadata("yearbook.status").unwrap_or("own"),
     }
 }

@@ -82,8 +82,6 @@ pub struct Column<'a> {
     pub value_type: ValueType,
     /// Columns that a status speaks of; all columns of values where there is none.
     pub of: Vec<&'a str>,
-    /// The codes of a status: `sdmx-obs`, `sdmx-conf` or `own`.
-    pub codes: &'a str,
 }
 
 /// A dimension that is a column of the key. Its values are codes by [`encode`].
@@ -151,7 +149,6 @@ impl Structure {
     ///     role: Role::parse(role),
     ///     value_type: ValueType::Text,
     ///     of: Vec::new(),
-    ///     codes: "own",
     /// };
     /// let columns = [column("date", "date"), column("region", "key"), column("price", "value")];
     /// let structure = Structure::new(&columns, &["date", "region"], false)?;
@@ -208,7 +205,6 @@ impl Structure {
     ///     role: Role::parse(role),
     ///     value_type: ValueType::Number,
     ///     of: Vec::new(),
-    ///     codes: "own",
     /// };
     /// let columns = [column("name", "key"), column("area", "value"), column("people", "value")];
     /// let structure = Structure::new(&columns, &["name"], true)?;
@@ -234,7 +230,6 @@ impl Structure {
     ///     role: Role::parse(role),
     ///     value_type: ValueType::Number,
     ///     of: Vec::new(),
-    ///     codes: "own",
     /// };
     /// let columns = [column("name", "key"), column("area", "value")];
     /// let structure = Structure::new(&columns, &["name"], false)?;

@@ -87,7 +87,7 @@ fn find(
     // Both at once, for a request has few calls.
     let (told, formats) = host.ask(asked)?;
     let told = told.map_err(|_| not_found(format!("there is no dataflow '{id}'")))?;
-    let flow = flow(request, host, told)?;
+    let flow = flow(request, told)?;
     if !ids(face, agency).has_agency(&flow.name.agency)
         || !versions(face, version).has_version(&flow.name.version)
     {

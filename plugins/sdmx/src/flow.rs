@@ -7,7 +7,6 @@ use yearbook_sdmx_model::{
 };
 
 use crate::problem::not_found;
-use crate::status;
 
 /// A dataset that is a dataflow, with the values of its columns where they were asked for.
 pub(crate) struct Flow {
@@ -51,7 +50,7 @@ impl Flow {
     /// # Errors
     /// Why it is none.
     pub(crate) fn new(dataset: Dataset) -> Result<Self, model::Decline> {
-        let structure = structure(&dataset, &[])?;
+        let structure = structure(&dataset)?;
         let name = model::Flow::new(&dataset.namespace, &dataset.name, dataset.schema_version);
         let language = dataset.languages.first().map_or("en", String::as_str).to_owned();
         Ok(Self { dataset, structure, name, values: Vec::new(), language })
@@ -63,20 +62,11 @@ impl Flow {
     /// # Errors
     /// Why it is no dataflow.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let Dataset { columns, editions, .. } = &self.dataset;
-        let rows = editions.first().map_or(u64::MAX, |edition| edition.rows);
-        // Lists tell nothing of what is stored: of few rows it is all but numbers.
-        let is_told = columns.iter().any(|column| column.distinct.is_some());
-        let is_few = |column: &Column| {
-            let has_kind = column.type_ != ColumnType::Number && column.role != "value";
-            has_kind && rows <= MAX_CODES.into()
-        };
-        let is_stored = |column: &Column| match column.distinct {
-            Some(distinct) => distinct <= MAX_CODES,
-            None => !is_told && is_few(column),
-        };
+        let is_stored =
+            |column: &Column| column.distinct.is_some_and(|distinct| distinct <= MAX_CODES);
         let coded = self.coded_columns();
-        let mut coded = columns.iter().filter(|column| coded.contains(&&*column.name));
+        let columns = self.dataset.columns.iter();
+        let mut coded = columns.filter(|column| coded.contains(&&*column.name));
         match coded.find(|column| !is_stored(column)) {
             None => Ok(()),
             Some(Column { name, .. }) => Err(format!(
@@ -92,21 +82,6 @@ impl Flow {
         let is_time = |column: &&Column| column.role == "date" || column.role == "period";
         let mut times = columns.iter().filter(is_time);
         self.structure.time.is_some() && times.any(|column| primary_key.contains(&column.name))
-    }
-
-    /// Takes the values of its columns, which say of which list a status is.
-    pub(crate) fn take_values(&mut self, values: Vec<ColumnValues>) {
-        self.values = values;
-        // It was a dataflow before, and is one whatever its statuses are.
-        if let Ok(structure) = structure(&self.dataset, &self.values) {
-            self.structure = structure;
-        }
-    }
-
-    /// Names of the columns that are statuses.
-    pub(crate) fn status_columns(&self) -> Vec<&str> {
-        let columns = self.dataset.columns.iter();
-        columns.filter(|column| column.role == "status").map(|column| &*column.name).collect()
     }
 
     /// All components: dimensions in the order of a key, attributes, the measure.
@@ -272,15 +247,14 @@ fn spoken(name: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The structure of a dataset, with what is known of values.
-fn structure(dataset: &Dataset, values: &[ColumnValues]) -> Result<Structure, model::Decline> {
-    let columns = dataset.columns.iter().map(|column| describe(column, values));
-    let columns: Vec<model::Column<'_>> = columns.collect();
+/// The structure of a dataset.
+fn structure(dataset: &Dataset) -> Result<Structure, model::Decline> {
+    let columns: Vec<model::Column<'_>> = dataset.columns.iter().map(describe).collect();
     let key: Vec<&str> = dataset.primary_key.iter().map(String::as_str).collect();
     Structure::new(&columns, &key, false)
 }
 
-fn describe<'a>(column: &'a Column, values: &[ColumnValues]) -> model::Column<'a> {
+fn describe(column: &Column) -> model::Column<'_> {
     model::Column {
         name: &column.name,
         role: Role::parse(&column.role),
@@ -292,7 +266,6 @@ fn describe<'a>(column: &'a Column, values: &[ColumnValues]) -> model::Column<'a
             ColumnType::Date => ValueType::Date,
         },
         of: column.of.as_deref().into_iter().collect(),
-        codes: status::list(values.iter().find(|values| values.column == column.name)),
     }
 }
 

@@ -16,7 +16,6 @@ mod negotiation;
 mod problem;
 mod query;
 mod selected;
-mod status;
 mod structures;
 mod xml;
 

@@ -1,7 +1,6 @@
 //! Structures: dataflows, structures of data, concepts, codelists and agencies, all of them made of
 //! the facts of datasets.
 
-use std::cmp::Reverse;
 use std::fmt::Display;
 
 use yearbook_sdk::adapter::{
@@ -33,8 +32,7 @@ pub(crate) fn show(face: Face, request: &Request, host: &mut Host, path: &[&str]
     let prepared = prepared(datasets.iter());
     let agencies = query.kinds.contains(&Kind::AgencyScheme).then(|| agencies(&query, &datasets));
     let has_flows = query.kinds != [Kind::AgencyScheme];
-    let mut flows =
-        if has_flows { flows(face, request, host, &query, datasets)? } else { Vec::new() };
+    let mut flows = if has_flows { flows(face, request, &query, datasets)? } else { Vec::new() };
     ask_values(request, host, &query, &mut flows)?;
     let flows = flows.iter().collect();
     let message = Message { agencies, flows, query: &query, available: None, prepared };
@@ -135,13 +133,7 @@ fn agencies(query: &Query, datasets: &[Dataset]) -> Vec<String> {
 }
 
 /// The dataflows that a query means.
-fn flows(
-    face: Face,
-    request: &Request,
-    host: &mut Host,
-    query: &Query,
-    datasets: Vec<Dataset>,
-) -> Step<Vec<Flow>> {
+fn flows(face: Face, request: &Request, query: &Query, datasets: Vec<Dataset>) -> Step<Vec<Flow>> {
     let is_named = |flow: &Flow| {
         let is_flow =
             query.kinds.iter().any(|kind| *kind != Kind::Codelist) && query.ids.has(&flow.name.id);
@@ -159,24 +151,12 @@ fn flows(
             && query.versions.has_version(&flow.name.version)
             && is_named(flow)
     };
-    // A request has few calls, and a long list took most of them.
-    let has_call = is_listed(query) && datasets.len() <= PAGE as usize;
     let mut reason = None;
     let made = datasets.into_iter().filter_map(|dataset| {
         let id = flow_id(&dataset.name);
         Flow::new(dataset).map_err(|none| reason = Some(no_flow(&id, none))).ok()
     });
     let mut flows: Vec<Flow> = made.filter(is_meant).collect();
-    if has_call {
-        let values = flows.iter().map(|flow| wanted(query, flow).len().div_ceil(COLUMNS));
-        let values: usize = values.sum();
-        let large = flows.iter().filter(|flow| flow.check().is_err()).count();
-        let left = questions_left(query);
-        if values > 0 && values + large > left {
-            return Err(too_many_codes());
-        }
-        look_up(request, host, &mut flows, left - values)?;
-    }
     flows.retain(|flow| {
         let checked = flow.check().map_err(|none| reason = Some(no_flow(&flow.name.id, none)));
         checked.is_ok()
@@ -192,47 +172,21 @@ fn no_flow(id: &str, reason: impl Display) -> String {
     format!("{id} is no dataflow: {reason}")
 }
 
-/// Asks for what lists do not tell, which values are stored, of the largest dataflows first.
-fn look_up(request: &Request, host: &mut Host, flows: &mut [Flow], most: usize) -> Step<()> {
-    let mut largest: Vec<&mut Flow> = flows.iter_mut().collect();
-    let rows = |flow: &Flow| flow.dataset.editions.first().map_or(0, |edition| edition.rows);
-    largest.sort_by_key(|flow| Reverse(rows(flow)));
-    largest.truncate(most);
-    let ask = |flow: &&mut Flow| dataset(request, &flow.dataset.name).or_refusal();
-    let told = host.ask(largest.iter().map(ask).collect::<Vec<_>>())?;
-    for (flow, told) in largest.into_iter().zip(told) {
-        // Since the list it may have gone.
-        if let Ok(told) = told.map(Flow::new)
-            && let Ok(told) = told
-        {
-            *flow = told;
-        }
-    }
-    Ok(())
-}
-
-/// The dataflow of one dataset, with its statuses.
+/// The dataflow of one dataset.
 ///
 /// # Errors
 /// 404 with the reason for a dataset that is none.
-pub(crate) fn flow(request: &Request, host: &mut Host, dataset: Dataset) -> Step<Flow> {
+pub(crate) fn flow(request: &Request, dataset: Dataset) -> Step<Flow> {
     let id = flow_id(&dataset.name);
-    let mut flow = Flow::new(dataset).map_err(|none| problem::not_found(no_flow(&id, none)))?;
+    let flow = Flow::new(dataset).map_err(|none| problem::not_found(no_flow(&id, none)))?;
     flow.check().map_err(|none| problem::not_found(no_flow(&id, none)))?;
-    let selection = Selection::new(&flow.dataset.name);
-    let told = host.ask(values(request, &selection, &flow.status_columns()))?;
-    flow.take_values(told.concat());
     Ok(flow.asked_in(language(request).as_deref()))
 }
 
-/// Columns of which a query needs the values: those with codelists, or statuses alone, which have
-/// other ids where their codes are those of SDMX.
+/// Columns of which a query needs the values: those with codelists.
 fn wanted<'a>(query: &Query, flow: &'a Flow) -> Vec<&'a str> {
-    let has_components = [Kind::DataStructure, Kind::ConceptScheme, Kind::Codelist];
     if query.wants(Kind::Codelist) && !query.is_stub(Kind::Codelist) {
         flow.coded_columns()
-    } else if has_components.into_iter().any(|kind| query.wants(kind)) {
-        flow.status_columns()
     } else {
         Vec::new()
     }
@@ -251,7 +205,7 @@ fn ask_values(request: &Request, host: &mut Host, query: &Query, flows: &mut [Fl
     for flow in flows {
         let count = wanted(query, flow).len().div_ceil(COLUMNS);
         if count > 0 {
-            flow.take_values(told.by_ref().take(count).flatten().collect());
+            flow.values = told.by_ref().take(count).flatten().collect();
         }
     }
     Ok(())

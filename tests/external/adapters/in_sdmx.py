@@ -71,6 +71,12 @@ PERIODS = [
 ]
 
 
+def status_id(name, of):
+    """Id of a status column: one of SDMX by its name, less that of the one column that it speaks of."""
+    kind = name.removeprefix(f"{of[0]}_") if len(of) == 1 else name
+    return {"status": "OBS_STATUS", "obs_status": "OBS_STATUS", "conf_status": "CONF_STATUS"}.get(kind, name.upper())
+
+
 class Flow:
     """A dataset as observations of SDMX, by what `/v1` says of it."""
 
@@ -89,9 +95,7 @@ class Flow:
         self.values = [name for name in roles["value"] if name not in key]
         rest = [c["name"] for c in columns if c["name"] not in (*times, *key, *self.values)]
         self.attributes = rest
-        lists = {"sdmx-obs": "OBS_STATUS", "sdmx-conf": "CONF_STATUS"}
-        codes = {c["name"]: c["codes"] for c in columns if c["role"] == "status"}
-        self.statuses = {name: lists.get(str(of), name.upper()) for name, of in codes.items()}
+        self.statuses = {c["name"]: status_id(c["name"], c["of"]) for c in columns if c["role"] == "status"}
         self.count = meta["row_count_at_last_refresh"]
         self.agency = meta["namespace"].upper()
 

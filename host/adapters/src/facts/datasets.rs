@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use yearbook_api::adapted::{describe_columns, describe_credit};
-use yearbook_domain::meaning::Language;
 use yearbook_domain::{
     BoundingBox, CalendarUnit, Dataset, DatasetName, Refusal, Snapshot, SnapshotSummary,
     ValidationError,
@@ -17,6 +17,9 @@ use crate::AdaptersState;
 
 /// Datasets of one answer at most.
 const MAX_DATASETS: u32 = 1_000;
+
+/// Datasets of one answer of which files are read at once, where their facts are not in memory.
+const AT_ONCE: usize = 16;
 
 /// Returns a page of the datasets of `query`, the number of all of them, and where to go on.
 ///
@@ -42,18 +45,9 @@ pub(super) async fn list(
     let matching = matching(app, query).await?;
     let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
     let page = matching.iter().skip(first).take(limit);
-    let mut datasets = Vec::new();
     let wanted = WantedLanguages::range(query.language.as_deref());
-    for dataset in page {
-        let language = wanted.choose(&dataset.current);
-        let snapshot = dataset.current.in_language(language);
-        let described = describe(dataset, &snapshot, editions(&dataset.snapshots, 1));
-        datasets.push(if query.columns {
-            detail(app, dataset, &snapshot, language, described).await?
-        } else {
-            described
-        });
-    }
+    let told: Vec<_> = page.map(|dataset| tell(app, dataset, &wanted, 1, query.columns)).collect();
+    let datasets = stream::iter(told).buffered(AT_ONCE).try_collect().await?;
     let behind = first.saturating_add(limit);
     let next = (behind < matching.len()).then(|| behind.to_string());
     Ok((datasets, matching.len() as u64, next))
@@ -73,19 +67,38 @@ pub(super) async fn show(
         Error::from(Refusal::InvalidParameters(vec![problem]))
     })?;
     let dataset = app.core.dataset(&parsed)?;
-    let wanted = WantedLanguages::range(language);
+    tell(app, &dataset, &WantedLanguages::range(language), usize::MAX, true).await
+}
+
+/// Tells of `dataset` in a wanted language, with its newest `most` editions, and with what the
+/// list of datasets in memory does not have where that is wanted.
+async fn tell(
+    app: &AdaptersState,
+    dataset: &Dataset,
+    wanted: &WantedLanguages,
+    most: usize,
+    is_detailed: bool,
+) -> Result<catalogue::Dataset, Error> {
     let language = wanted.choose(&dataset.current);
     let snapshot = dataset.current.in_language(language);
-    let described = describe(&dataset, &snapshot, editions(&dataset.snapshots, usize::MAX));
-    let mut told = detail(app, &dataset, &snapshot, language, described).await?;
-    // Of one dataset alone: what is stored of many would be read from as many files.
-    if let Some(stored) = app.core.reader.stored_values(&dataset.current).await? {
-        for (position, column) in told.columns.iter_mut().enumerate() {
-            let values = stored.column(position);
-            column.distinct = values.and_then(|values| u32::try_from(values.len()).ok());
-        }
+    let described = describe(dataset, &snapshot, editions(&dataset.snapshots, most));
+    if !is_detailed {
+        return Ok(described);
     }
-    Ok(told)
+    let notes = snapshot.meaning.notes.iter();
+    let facts = app.core.catalog_cache.preview_facts(dataset, &snapshot.id).await?;
+    let mut columns = describe_columns(&snapshot.columns);
+    let counts = app.core.reader.distinct_counts(&dataset.current).await?;
+    for (column, count) in columns.iter_mut().zip(counts.iter()) {
+        column.distinct = *count;
+    }
+    Ok(catalogue::Dataset {
+        columns,
+        notes: notes.map(|note| note.text.in_language(language).to_owned()).collect(),
+        schema_version: schema_version(app, dataset).await?,
+        axis: facts.and_then(|facts| facts.axis).map(unit),
+        ..described
+    })
 }
 
 /// All datasets of `query`: by rank with a search, else by name.
@@ -123,26 +136,6 @@ async fn matching(app: &AdaptersState, query: &DatasetQuery) -> Result<Vec<Arc<D
             && query.bbox.as_ref().is_none_or(meets)
     });
     Ok(found)
-}
-
-/// `described` with what the list of datasets in memory does not tell. `snapshot` is the current
-/// one in `language`.
-async fn detail(
-    app: &AdaptersState,
-    dataset: &Dataset,
-    snapshot: &Snapshot,
-    language: Option<&Language>,
-    described: catalogue::Dataset,
-) -> Result<catalogue::Dataset, Error> {
-    let notes = snapshot.meaning.notes.iter();
-    let facts = app.core.catalog_cache.preview_facts(dataset, &snapshot.id).await?;
-    Ok(catalogue::Dataset {
-        columns: describe_columns(&snapshot.columns),
-        notes: notes.map(|note| note.text.in_language(language).to_owned()).collect(),
-        schema_version: schema_version(app, dataset).await?,
-        axis: facts.and_then(|facts| facts.axis).map(unit),
-        ..described
-    })
 }
 
 fn describe(

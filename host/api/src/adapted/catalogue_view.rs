@@ -111,7 +111,11 @@ fn describe_column(column: &Column) -> catalogue::Column {
         unit: column.unit.clone(),
         title: column.title().map(str::to_owned),
         description: column.description.clone(),
-        of: column.status().and_then(|status| status.of.first().cloned()),
+        // Of one column: a part of several would be taken for all of them.
+        of: column.status().and_then(|status| match &status.of[..] {
+            [of] => Some(of.clone()),
+            _ => None,
+        }),
         distinct: None,
     }
 }

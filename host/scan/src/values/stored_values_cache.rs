@@ -22,12 +22,19 @@ const EXPANSION: usize = 5;
 /// Time after which they are looked for again: publishing again repairs what is damaged.
 const REFRESH: Duration = Duration::from_secs(600);
 
+/// Files whose numbers of values are in memory: those of every dataset, for lists of them.
+const COUNTED_FILES: u64 = 10_000;
+
+/// Numbers of the stored values of each column; `None` where those of a column are not stored.
+pub type DistinctCounts = Arc<[Option<u32>]>;
+
 /// Stored values by digest of the snapshot's file, those that are missing too.
 #[derive(Clone)]
 pub(crate) struct StoredValuesCache {
     files: ObjectStorage,
     workers: Arc<Workers>,
     known: Cache<Digest, Entry>,
+    counts: Cache<Digest, DistinctCounts>,
 }
 
 #[derive(Clone, Default)]
@@ -42,7 +49,7 @@ impl StoredValuesCache {
             u32::try_from(size_of::<Entry>() + EXPANSION * entry.bytes).unwrap_or(u32::MAX)
         };
         let known = Cache::weighted_and_expiring(MAX_BYTES, weigh, REFRESH);
-        Self { files, workers, known }
+        Self { files, workers, known, counts: Cache::new(COUNTED_FILES) }
     }
 
     /// Returns the values stored beside the file of `snapshot`; one load at a time.
@@ -58,6 +65,32 @@ impl StoredValuesCache {
             Ok(entry) => Ok(entry.values),
             Err(shared) => Err(StorageFailure::clone(&shared)),
         }
+    }
+
+    /// Returns how many values of each column of `snapshot` are stored; none of any where they are
+    /// missing.
+    ///
+    /// # Errors
+    /// The store's refusal.
+    pub(crate) async fn counts(
+        &self,
+        snapshot: &Snapshot,
+    ) -> Result<DistinctCounts, StorageFailure> {
+        let digest = snapshot.file.sha256;
+        if let Some(counts) = self.counts.get(&digest).await {
+            return Ok(counts);
+        }
+        // A list of all datasets would drive everybody's values out of memory.
+        let values = match self.known.get(&digest).await {
+            Some(entry) => entry.values,
+            None => self.load(snapshot).await?.values,
+        };
+        let Some(values) = values else { return Ok(vec![None; snapshot.columns.len()].into()) };
+        let count =
+            |position| values.column(position).and_then(|column| u32::try_from(column.len()).ok());
+        let counts: DistinctCounts = (0..snapshot.columns.len()).map(count).collect();
+        self.counts.insert(digest, Arc::clone(&counts)).await;
+        Ok(counts)
     }
 
     async fn load(&self, snapshot: &Snapshot) -> Result<Entry, StorageFailure> {

@@ -3,9 +3,9 @@
 use super::{Column, Decline, Measure, Representation, Role};
 use crate::component_id;
 
-/// Id of the flag of an observation, with the codes of SDMX.
+/// Id of the flag of an observation.
 pub const OBS_STATUS: &str = "OBS_STATUS";
-/// Id of the confidentiality of an observation, with the codes of SDMX.
+/// Id of the confidentiality of an observation.
 pub const CONF_STATUS: &str = "CONF_STATUS";
 
 /// An attribute of observations.
@@ -40,17 +40,19 @@ impl Attribute {
         self.sources.iter().find(speaks).map(|(column, _)| *column)
     }
 
-    /// Adds a source, unless it speaks of what another one speaks of.
-    fn join(&mut self, column: usize, measures: &[usize]) -> bool {
-        let is_free = measures.iter().all(|measure| self.column(*measure).is_none());
-        if is_free {
-            self.sources.push((column, measures.to_vec()));
-        }
-        is_free
+    /// Returns whether one of its columns may speak of what another one does. Names alone decide,
+    /// and whether a status speaks of one column, so that structures and data, of which each is
+    /// told more than the other, have the same ids.
+    fn is_taken(&self, columns: &[Column<'_>], status: &Column<'_>) -> bool {
+        self.sources.iter().any(|(column, _)| match (&columns[*column].of[..], &status.of[..]) {
+            ([one], [other]) => one == other,
+            _ => true,
+        })
     }
 }
 
-/// The attributes that `rest`, positions of columns, are.
+/// The attributes that `rest`, positions of columns, are. Statuses of columns that are left out are
+/// left out too.
 pub(super) fn find(
     columns: &[Column<'_>],
     rest: impl Iterator<Item = usize>,
@@ -63,29 +65,25 @@ pub(super) fn find(
             continue;
         }
         let is_status = column.role == Role::Status;
-        let speaks = |measure: &Measure| column.of.contains(&columns[measure.column].name);
-        let named = (0..measures.len()).filter(|at| is_status && speaks(&measures[*at]));
-        let mut of: Vec<usize> = named.collect();
-        // Of nothing in particular, or of what is no measure: it is told with every one.
-        let is_of_all = of.is_empty();
-        if is_of_all {
-            of = (0..measures.len()).collect();
-        }
-        let common = match column.codes {
-            _ if !is_status || (is_of_all && !column.of.is_empty()) => None,
-            "sdmx-obs" => Some(OBS_STATUS),
-            "sdmx-conf" => Some(CONF_STATUS),
-            _ => None,
+        let speaks = |measure: &Measure| {
+            !is_status || column.of.is_empty() || column.of.contains(&columns[measure.column].name)
         };
-        let there = attributes.iter_mut().find(|attribute| Some(&*attribute.id) == common);
-        let is_there = there.is_some();
-        if there.is_some_and(|attribute| attribute.join(at, &of)) {
+        let of: Vec<usize> = (0..measures.len()).filter(|at| speaks(&measures[*at])).collect();
+        if of.is_empty() {
             continue;
         }
-        let id = match common {
-            Some(id) if !is_there => id.to_owned(),
-            _ => component_id(column.name).ok_or_else(|| Decline::Name(column.name.to_owned()))?,
+        let common = if is_status { common_id(column) } else { None };
+        let there = attributes.iter_mut().find(|attribute| Some(&*attribute.id) == common);
+        let common = match there {
+            Some(attribute) if !attribute.is_taken(columns, column) => {
+                attribute.sources.push((at, of));
+                continue;
+            }
+            Some(_) => None,
+            None => common.map(str::to_owned),
         };
+        let id = common.or_else(|| component_id(column.name));
+        let id = id.ok_or_else(|| Decline::Name(column.name.to_owned()))?;
         let representation = if is_status {
             Representation::Coded
         } else {
@@ -94,4 +92,17 @@ pub(super) fn find(
         attributes.push(Attribute { id, representation, sources: vec![(at, of)] });
     }
     Ok(attributes)
+}
+
+/// The id of SDMX that a status has by its name, less the name of the one column that it speaks of.
+fn common_id(status: &Column<'_>) -> Option<&'static str> {
+    let kind = match status.of[..] {
+        [of] => status.name.strip_prefix(of).and_then(|rest| rest.strip_prefix('_')),
+        _ => None,
+    };
+    match kind.unwrap_or(status.name) {
+        "status" | "obs_status" => Some(OBS_STATUS),
+        "conf_status" => Some(CONF_STATUS),
+        _ => None,
+    }
 }

@@ -5,11 +5,11 @@
 use super::*;
 
 fn column<'a>(name: &'a str, role: &str, value_type: ValueType) -> Column<'a> {
-    Column { name, role: Role::parse(role), value_type, of: Vec::new(), codes: "own" }
+    Column { name, role: Role::parse(role), value_type, of: Vec::new() }
 }
 
-fn status<'a>(name: &'a str, of: &[&'a str], codes: &'a str) -> Column<'a> {
-    Column { of: of.to_vec(), codes, ..column(name, "status", ValueType::Text) }
+fn status<'a>(name: &'a str, of: &[&'a str]) -> Column<'a> {
+    Column { of: of.to_vec(), ..column(name, "status", ValueType::Text) }
 }
 
 /// A long table with every kind of column; of the key, the region stands before the product.
@@ -72,7 +72,7 @@ fn columns_of_values_of_a_wide_table_are_codes_of_a_dimension_contract_19() {
 }
 
 #[test]
-fn a_status_with_codes_of_sdmx_is_the_status_of_its_observations_contract_19() {
+fn a_status_is_known_by_its_name_contract_19() {
     let with = |further: Vec<Column<'static>>| {
         let mut columns = vec![
             column("date", "date", ValueType::Date),
@@ -80,25 +80,36 @@ fn a_status_with_codes_of_sdmx_is_the_status_of_its_observations_contract_19() {
             column("people", "value", ValueType::Integer),
         ];
         columns.extend(further);
-        Structure::new(&columns, &["date"], true).unwrap().attributes
+        let attributes = Structure::new(&columns, &["date"], true).unwrap().attributes;
+        let found = attributes.iter().map(|one| (one.id.clone(), one.column(0), one.column(1)));
+        found.collect::<Vec<_>>()
     };
-    let one = with(vec![status("flag", &[], "sdmx-obs"), status("secret", &[], "sdmx-conf")]);
-    assert_eq!((&*one[0].id, &*one[1].id), ("OBS_STATUS", "CONF_STATUS"));
-    assert_eq!((one[0].column(0), one[0].column(1)), (Some(3), Some(3)));
-    let each = with(vec![
-        status("people_flag", &["people"], "sdmx-obs"),
-        status("gdp_flag", &["gdp"], "sdmx-obs"),
-        status("gdp_second", &["gdp"], "sdmx-obs"),
-        status("note", &["flag"], "sdmx-obs"),
-    ]);
-    let found: Vec<_> = each.iter().map(|one| (&*one.id, one.column(0), one.column(1))).collect();
+    let found = |id: &str, gdp, people| (id.to_owned(), gdp, people);
     assert_eq!(
-        found,
+        with(vec![status("status", &[]), status("conf_status", &["gdp", "people"])]),
+        [found("OBS_STATUS", Some(3), Some(3)), found("CONF_STATUS", Some(4), Some(4))]
+    );
+    assert_eq!(
+        with(vec![
+            status("people_obs_status", &["people"]),
+            status("gdp_status", &["gdp"]),
+            status("obs_status", &["gdp"]),
+            status("gdp_quality", &["gdp"]),
+            status("people_status", &["gdp"]),
+            status("area_status", &["area"]),
+        ]),
         [
-            ("OBS_STATUS", Some(4), Some(3)),
-            ("GDP_SECOND", Some(5), None),
-            ("NOTE", Some(6), Some(6)),
-        ]
+            found("OBS_STATUS", Some(4), Some(3)),
+            found("OBS_STATUS_", Some(5), None),
+            found("GDP_QUALITY", Some(6), None),
+            found("PEOPLE_STATUS", Some(7), None),
+        ],
+        "one of each measure, and none of a measure that was not selected"
+    );
+    assert_eq!(
+        with(vec![status("gdp_status", &["gdp"]), status("status", &["gdp", "people"])]),
+        [found("OBS_STATUS", Some(3), None), found("STATUS", Some(4), Some(4))],
+        "structures are not told of which ones it speaks"
     );
 }
 

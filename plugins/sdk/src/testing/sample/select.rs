@@ -287,7 +287,9 @@ impl SampleTable {
                 names.iter().map(position).collect::<Result<_, _>>()?
             }
         };
-        let columns = positions.iter().map(|at| self.dataset.columns[*at].clone()).collect();
+        // Of selected rows nobody knows the number of values.
+        let told = |at: &usize| Column { distinct: None, ..self.dataset.columns[*at].clone() };
+        let columns = positions.iter().map(told).collect();
         Ok((positions, columns))
     }
 

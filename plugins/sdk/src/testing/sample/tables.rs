@@ -1,6 +1,9 @@
 //! The tables: those that generators are tried with, each with rows.
 
+use std::collections::BTreeSet;
+
 use super::super::project::{self, HARD};
+use super::select::written;
 use crate::Value;
 use crate::adapter::{BoundingBox, Column, ColumnType, Credit, Dataset, Edition, Unit};
 use crate::generator;
@@ -48,6 +51,14 @@ impl SampleTable {
             rows.iter().filter_map(|row| text(row.get(date?)?.as_ref()?)).collect();
         dates.sort_unstable();
         let ends = dates.first().zip(dates.last());
+        let counted = |(at, described): (usize, &generator::Column)| {
+            let is_counted = described.column_type != generator::ColumnType::Number
+                && !matches!(described.role, generator::Role::Value | generator::Role::Geometry);
+            let distinct: BTreeSet<String> =
+                rows.iter().filter_map(|row| row.get(at)?.as_ref()).map(written).collect();
+            let distinct = u32::try_from(distinct.len()).ok().filter(|_| is_counted);
+            Column { distinct, ..column(described) }
+        };
         let dataset = Dataset {
             name: described.name.clone(),
             namespace: described.namespace.clone(),
@@ -62,7 +73,7 @@ impl SampleTable {
                 licence_url: None,
                 attribution: described.attribution.clone(),
             },
-            columns: described.columns.iter().map(column).collect(),
+            columns: described.columns.iter().enumerate().map(counted).collect(),
             primary_key: described.primary_key.clone(),
             schema_version: 1,
             axis,
