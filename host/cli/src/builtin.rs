@@ -21,7 +21,7 @@ pub const BENCH_PEERS: [&str; 2] = ["json", "csv"];
 pub const BENCH_TRANSFORMS: [&str; 2] = ["growth", "resample"];
 
 /// Formats whose readers are built in, in the order of [`READERS`].
-pub const READ_FORMATS: [&str; 3] = ["sdmx-csv", "json-stat", "geojson"];
+pub const READ_FORMATS: [&str; 4] = ["sdmx-csv", "sdmx-ml", "json-stat", "geojson"];
 
 /// Command that builds the built-in plugins.
 const HOW_TO_BUILD: &str = "build them with `cargo xtask plugins`, or name a folder that has them with --plugins or YEARBOOK_PLUGINS_DIR";

@@ -7,6 +7,7 @@ use yearbook_sdk::reader::{
     ColumnMatch, ColumnRequest, FilePlace, ReadColumn, ReadRefusal, RequestedType,
     match_qualified_columns,
 };
+use yearbook_sdmx_values::quote;
 
 /// The component that is the time (SDMX 3.0, section 2).
 const TIME: &str = "TIME_PERIOD";
@@ -32,6 +33,8 @@ pub(crate) struct Component {
     pub(crate) position: usize,
     /// Type of its values.
     pub(crate) requested_type: RequestedType,
+    /// Set where its values are ids.
+    pub(crate) is_escaped: bool,
     part: Part,
     role: Role,
     description: Option<String>,
@@ -66,13 +69,14 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Reads the first record.
+    /// Reads the first record. `escaped` names components whose values are ids.
     ///
     /// # Errors
     /// [`ReadRefusal`], where it is no header of SDMX-CSV or lacks what is asked for.
     pub(crate) fn read(
         record: &CsvRecord<'_>,
         requests: &[ColumnRequest],
+        escaped: &[String],
     ) -> Result<Self, ReadRefusal> {
         let names = names(record)?;
         let first_name = names.first().map_or("", |name| id_of(name));
@@ -83,7 +87,7 @@ impl Header {
                 FilePlace::line(record.line(), ""),
                 format!(
                     "the first column is {}; SDMX-CSV begins with STRUCTURE (version 2) or DATAFLOW (version 1)",
-                    crate::quote(names.first().map_or("", String::as_str))
+                    quote(names.first().map_or("", String::as_str))
                 ),
             ));
         }
@@ -112,7 +116,19 @@ impl Header {
         };
         let found = match_qualified_columns(&labels, qualify, requests)
             .map_err(|refusal| on_line(refusal, record))?;
-        let requested = found.into_iter().map(|found| component(&components, found)).collect();
+        if let Some(name) = escaped.iter().find(|name| !labels.contains(&name.as_str())) {
+            return Err(ReadRefusal::unsupported(
+                FilePlace::line(record.line(), name),
+                "stands in the option `escaped` and is no component of the file; take it out",
+            ));
+        }
+        let is_escaped =
+            |file: &FileComponent| file.part != Part::Label && escaped.contains(&file.name);
+        let component = |found: ColumnMatch| {
+            let file = &components[found.position];
+            Component::new(file, found, is_escaped(file))
+        };
+        let requested = found.into_iter().map(component).collect();
         Ok(Self { width: names.len(), structure, action, first, requested })
     }
 
@@ -164,8 +180,8 @@ impl Header {
                         FilePlace::line(record.line(), "STRUCTURE_ID"),
                         format!(
                             "{} follows rows of {}; split the file, a dataset has one structure",
-                            crate::quote(&String::from_utf8_lossy(found)),
-                            crate::quote(&String::from_utf8_lossy(known))
+                            quote(&String::from_utf8_lossy(found)),
+                            quote(&String::from_utf8_lossy(known))
                         ),
                     ));
                 }
@@ -181,10 +197,7 @@ impl Header {
             )),
             other => Err(ReadRefusal::malformed(
                 FilePlace::line(record.line(), "ACTION"),
-                format!(
-                    "{} is none of I, A, M, R and D",
-                    crate::quote(&String::from_utf8_lossy(other))
-                ),
+                format!("{} is none of I, A, M, R and D", quote(&String::from_utf8_lossy(other))),
             )),
         }
     }
@@ -197,14 +210,26 @@ impl Header {
 }
 
 impl Component {
-    /// The value in a field's text.
-    pub(crate) fn part_of<'a>(&self, text: &'a str) -> &'a str {
+    fn new(file: &FileComponent, found: ColumnMatch, is_escaped: bool) -> Self {
+        let ColumnMatch { name, requested_type, .. } = found;
+        Self {
+            name,
+            position: file.position,
+            requested_type,
+            is_escaped,
+            part: file.part,
+            role: file.role,
+            description: file.title.clone(),
+        }
+    }
+
+    /// The value in a field's text. `None` where it has no label.
+    pub(crate) fn part_of<'a>(&self, text: &'a str) -> Option<&'a str> {
         match (self.part, text.split_once(LABEL)) {
-            (Part::Whole, _) => text,
-            (Part::Code, Some((code, _))) => code,
-            (Part::Code, None) => text.trim_end_matches(':'),
-            (Part::Label, Some((_, label))) => label,
-            (Part::Label, None) => "",
+            (Part::Whole, _) => Some(text),
+            (Part::Code, Some((code, _))) => Some(code),
+            (Part::Code, None) => Some(text.trim_end_matches(':')),
+            (Part::Label, found) => found.map(|(_, label)| label),
         }
     }
 }
@@ -262,19 +287,6 @@ fn components(names: &[String], first: usize) -> Vec<FileComponent> {
         }
     }
     components
-}
-
-fn component(components: &[FileComponent], found: ColumnMatch) -> Component {
-    let ColumnMatch { name, position, requested_type } = found;
-    let file = &components[position];
-    Component {
-        name,
-        position: file.position,
-        requested_type,
-        part: file.part,
-        role: file.role,
-        description: file.title.clone(),
-    }
 }
 
 /// The refusal with the header's line.

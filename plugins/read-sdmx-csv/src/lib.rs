@@ -4,10 +4,10 @@
 
 use yearbook_csv_records::{CsvFault, CsvFaultKind, CsvReader, CsvRecord};
 use yearbook_sdk::reader::{
-    ColumnRequest, FilePlace, MissingValues, ReadColumn, ReadRefusal, ReaderDescription,
-    RequestedType, RowBuilder,
+    ColumnRequest, FilePlace, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
 };
 use yearbook_sdk::{Kind, Options, Parameter, Reader};
+use yearbook_sdmx_values::Values;
 
 mod header;
 mod opening;
@@ -24,8 +24,7 @@ pub struct SdmxCsvReader {
     /// `None` until the first line is there.
     records: Option<CsvReader>,
     requests: Vec<ColumnRequest>,
-    last_day: bool,
-    missing_values: MissingValues,
+    values: Values,
     header: Option<Header>,
     /// Text of the structure that the rows so far name.
     structure: Option<Vec<u8>>,
@@ -33,39 +32,24 @@ pub struct SdmxCsvReader {
 
 impl Reader for SdmxCsvReader {
     fn describe() -> ReaderDescription {
-        let choice = |name, default, allowed, docs| Parameter {
-            name,
+        let delimiter = Parameter {
+            name: "delimiter",
             kind: Kind::Text,
-            default,
-            allowed,
-            docs,
+            default: "auto",
+            allowed: &["auto", "comma", "semicolon", "tab"],
+            docs: "What separates fields; `auto` takes the first of the three that the header has.",
         };
         ReaderDescription {
             format: "sdmx-csv",
             version: env!("CARGO_PKG_VERSION"),
             title: "SDMX-CSV",
-            parameters: vec![
-                choice(
-                    "delimiter",
-                    "auto",
-                    &["auto", "comma", "semicolon", "tab"],
-                    "What separates fields; `auto` takes the first of the three that the header has.",
-                ),
-                // What SDMX 3.1 writes for an observation or attribute that is missing on purpose;
-                // its marker of numbers is NaN.
-                MissingValues::parameter("#N/A"),
-                choice(
-                    "period_date",
-                    "first",
-                    &["first", "last"],
-                    "The day of a period that a column of type date gets.",
-                ),
-            ],
+            parameters: [delimiter].into_iter().chain(Values::parameters()).collect(),
             example: EXAMPLE,
             docs: "SDMX-CSV 2.0, and 1.0 with its column DATAFLOW. STRUCTURE, STRUCTURE_ID and ACTION describe the message and \
                    are no columns; the other components are, under their ids. With `labels=both` a column `FREQ:Frequency` has \
                    the codes, and `FREQ label` their labels. Every row is of one structure, and none deletes. An empty value is \
-                   null, and so are NaN as a number and what `missing_values` lists.",
+                   null, and so are NaN as a number and what `missing_values` lists. What Yearbook sends comes back \
+                   exactly with `nulls` and `escaped`.",
         }
     }
 
@@ -80,8 +64,7 @@ impl Reader for SdmxCsvReader {
             opening: Opening::new(delimiter),
             records: None,
             requests: requests.to_vec(),
-            last_day: options.text("period_date")? == "last",
-            missing_values: MissingValues::from_options(options)?,
+            values: Values::from_options(options)?,
             header: None,
             structure: None,
         })
@@ -94,7 +77,8 @@ impl Reader for SdmxCsvReader {
         }
         let (Some(records), None) = (&mut self.records, &self.header) else { return Ok(()) };
         if next_record(records)? {
-            self.header = Some(Header::read(&records.record(), &self.requests)?);
+            self.header =
+                Some(Header::read(&records.record(), &self.requests, self.values.escaped())?);
         } else if last {
             return Err(ReadRefusal::malformed(
                 FilePlace::line(1, ""),
@@ -119,11 +103,11 @@ impl Reader for SdmxCsvReader {
             }
             header.check_width(&record)?;
             header.check_message(&record, &mut self.structure)?;
-            if header.is_empty_match(&record) {
+            if !self.values.has_exact_nulls() && header.is_empty_match(&record) {
                 continue;
             }
             for (at, component) in header.requested().iter().enumerate() {
-                add_cell(rows, at, component, &record, self.last_day, &self.missing_values)?;
+                add_cell(rows, at, component, &record, &self.values)?;
             }
             rows.end_row();
         }
@@ -154,30 +138,15 @@ fn add_cell(
     at: usize,
     component: &Component,
     record: &CsvRecord<'_>,
-    last_day: bool,
-    missing_values: &MissingValues,
+    values: &Values,
 ) -> Result<(), ReadRefusal> {
     let place = || FilePlace::line(record.line(), &component.name);
-    let bytes = record.cell(component.position).unwrap_or_default();
-    let text = std::str::from_utf8(bytes)
-        .map_err(|_| ReadRefusal::malformed(place(), "is not UTF-8; convert the file"))?;
-    let text = component.part_of(text);
-    let not_a_number = component.requested_type == RequestedType::Number && text == "NaN";
-    if text.is_empty() || not_a_number || missing_values.contains(text) {
-        rows.null(at);
-        return Ok(());
-    }
-    rows.parse(at, component.requested_type, text, last_day)
-        .map_err(|why| ReadRefusal::unsupported(place(), format!("{} {why}", quote(text))))
-}
-
-/// A value as a message shows it.
-fn quote(text: &str) -> String {
-    let mut short: String = text.chars().take(60).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    format!("{short:?}")
+    let text = record.cell(component.position).map(std::str::from_utf8).transpose();
+    let text =
+        text.map_err(|_| ReadRefusal::malformed(place(), "is not UTF-8; convert the file"))?;
+    let text = text.and_then(|text| component.part_of(text));
+    let added = values.add(rows, at, component.requested_type, text, component.is_escaped);
+    added.map_err(|why| ReadRefusal::unsupported(place(), why))
 }
 
 /// An answer of an agency with `labels=both`.

@@ -118,6 +118,46 @@ fn what_a_publisher_calls_missing_is_null_contract_7() {
     assert_eq!(read.column("obs_status"), [None, Some("A")]);
 }
 
+/// Ids as [`yearbook_sdmx_model::encode`] makes them, and text that looks like one.
+#[test]
+fn ids_and_nulls_come_back_as_they_were_written_contract_7() {
+    let text =
+        file(&["$,New$20Zealand,2023,NaN,$20", "\"\",$C5$8Ctaki,2024,,\"\"", ",$24,2024,-0,#N/A"]);
+    let requests = [
+        request("freq", RequestedType::Text),
+        request("ref_area", RequestedType::Text),
+        request("obs_value", RequestedType::Number),
+        request("obs_status", RequestedType::Text),
+    ];
+    let read_with = |options: &[(&str, &str)]| {
+        let options = options.iter().map(|(name, text)| (*name, Value::Text((*text).to_owned())));
+        read::<SdmxCsvReader>(text.as_bytes(), &requests, &options.collect::<Vec<_>>())
+    };
+    let refused = read_with(&[("nulls", "exact"), ("escaped", "FREQ REF_AREA")]).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "line 3, freq: \"\" is no id that Yearbook writes; leave its column out of the option `escaped`"
+    );
+    let table = read_with(&[("nulls", "exact"), ("escaped", "REF_AREA")]).unwrap();
+    assert_eq!(table.column("freq"), [Some("$"), Some(""), None]);
+    assert_eq!(table.column("ref_area"), [Some("New Zealand"), Some("Ōtaki"), Some("$")]);
+    assert_eq!(table.column("obs_value"), [Some("NaN"), None, Some("-0")]);
+    assert_eq!(table.column("obs_status"), [Some("$20"), Some(""), Some("#N/A")]);
+    let table = read_with(&[("escaped", "FREQ")]).unwrap();
+    assert_eq!(table.column("freq"), [Some(""), None, None]);
+    assert_eq!(table.column("obs_status"), [Some("$20"), None, None]);
+    for (options, expected) in [
+        (
+            &[("escaped", "REF_AREA AREA")][..],
+            "line 1, AREA: stands in the option `escaped` and is no component of the file",
+        ),
+        (&[("nulls", "exact"), ("missing_values", "..")], "`missing_values` lists what is null"),
+    ] {
+        let refused = read_with(options).unwrap_err().to_string();
+        assert!(refused.contains(expected), "{refused}");
+    }
+}
+
 /// A header of `labels=name`, where the name of UNIT_MEASURE is the id of another component.
 #[test]
 fn a_column_whose_name_another_one_has_is_named_with_its_place_contract_7() {

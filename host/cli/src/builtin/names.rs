@@ -23,7 +23,8 @@ pub const NAMES: [&str; 15] = [
 
 /// Names of the built-in readers. They are no releases: a publisher takes them where nobody
 /// installed a reader of the format.
-pub(crate) const READERS: [&str; 3] = ["read-sdmx-csv", "read-json-stat", "read-geojson"];
+pub(crate) const READERS: [&str; 4] =
+    ["read-sdmx-csv", "read-sdmx-ml", "read-json-stat", "read-geojson"];
 
 /// Names of the encoder and the transform that measure the crossing; they are registered nowhere.
 pub(crate) const IDLE: [&str; 2] = ["idle", "idle-transform"];
