@@ -40,6 +40,9 @@ pub struct SdmxMlReader {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Element {
     Message,
+    Header,
+    /// The header's word on what to do.
+    Action,
     DataSet,
     /// Attributes of many observations, told apart from them.
     Group,
@@ -55,6 +58,8 @@ impl Element {
         match (parent, name) {
             (None, _) => Self::Message,
             (Some(Self::Message), "DataSet") => Self::DataSet,
+            (Some(Self::Message), "Header") => Self::Header,
+            (Some(Self::Header), "DataSetAction") => Self::Action,
             (Some(Self::DataSet), "Group" | "Atts") => Self::Group,
             (Some(Self::DataSet), "Series") => Self::Series,
             (Some(Self::DataSet | Self::Series), "Obs") => Self::Observation,
@@ -143,7 +148,10 @@ impl SdmxMlReader {
         }
         while let Some(tag) = self.tags.read()? {
             if tag.is_end {
-                self.path.pop();
+                let line = tag.line;
+                if self.path.pop() == Some(Element::Action) && is_deletion(self.tags.text()) {
+                    return Err(deletion(line, "DataSetAction"));
+                }
                 continue;
             }
             let element = Element::new(self.path.last().copied(), tag.local_name());
@@ -168,7 +176,7 @@ impl SdmxMlReader {
                     check_component(&tag, &mut self.components)?;
                     continue;
                 }
-                Element::Other => continue,
+                Element::Header | Element::Action | Element::Other => continue,
             };
             // An observation outside series has none of the series before it.
             self.components.clear(match level {
@@ -210,11 +218,8 @@ fn take_attributes(
                 }
             }
             "action" if name.contains(':') => {
-                if tag.text_of(&attribute)?.eq_ignore_ascii_case("delete") {
-                    return Err(ReadRefusal::unsupported(
-                        FilePlace::line(tag.line, name),
-                        "deletes observations; publish the whole of the data, not what changed since an earlier message",
-                    ));
+                if is_deletion(tag.text_of(&attribute)?.as_bytes()) {
+                    return Err(deletion(tag.line, name));
                 }
             }
             _ if name.contains(':') || name == "xmlns" => {}
@@ -226,6 +231,17 @@ fn take_attributes(
         }
     }
     Ok(())
+}
+
+fn is_deletion(action: &[u8]) -> bool {
+    action.eq_ignore_ascii_case(b"delete")
+}
+
+fn deletion(line: u64, path: &str) -> ReadRefusal {
+    ReadRefusal::unsupported(
+        FilePlace::line(line, path),
+        "deletes observations; publish the whole of the data, not what changed since an earlier message",
+    )
 }
 
 /// Refuses a component with several values, where it is asked for.

@@ -1,5 +1,6 @@
-//! Tags of XML out of bytes that come in pieces. Text between tags is skipped, and a document type
-//! is refused, so nothing is ever expanded. Memory holds one tag and the names of what is open.
+//! Tags of XML out of bytes that come in pieces. Of text between tags the beginning is kept, and a
+//! document type is refused, so nothing is ever expanded. Memory holds one tag and the names of
+//! what is open.
 
 use std::borrow::Cow;
 use std::mem;
@@ -16,6 +17,9 @@ const TAG_BYTES: usize = 8 << 20;
 
 /// Most bytes of an element's name.
 const NAME_BYTES: usize = 256;
+
+/// Most bytes of text that are kept.
+const TEXT_BYTES: usize = 32;
 
 /// Most elements inside each other.
 const DEPTH: usize = 32;
@@ -39,6 +43,9 @@ pub(crate) struct Tags {
     lines: u64,
     /// Names of open elements.
     open: Vec<String>,
+    /// The beginning of the text before the last tag, or of that behind it.
+    text: Vec<u8>,
+    is_text_old: bool,
 }
 
 /// Search for the end of markup.
@@ -83,6 +90,7 @@ impl Tags {
             }
             check_encoding(&String::from_utf8_lossy(&self.buffer[range]), line)?;
         };
+        self.is_text_old = true;
         let text = std::str::from_utf8(&self.buffer[range]);
         let text = text.map_err(|_| refusal(line, "is not UTF-8; convert the file"))?;
         tag(text, line, &mut self.open, &mut self.begun).map(Some)
@@ -119,8 +127,16 @@ impl Tags {
         Ok(Some((first..self.start - 1, line, is_tag)))
     }
 
+    /// The beginning of the text before the tag that was read last.
+    pub(crate) fn text(&self) -> &[u8] {
+        self.text.trim_ascii()
+    }
+
     /// Skips text up to the next markup; false where more bytes are needed, or at the end.
     fn find_markup(&mut self) -> Result<bool, ReadRefusal> {
+        if mem::take(&mut self.is_text_old) {
+            self.text.clear();
+        }
         let rest = &self.buffer[self.start..];
         if !self.begun && matches!(rest, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [0, ..] | [_, 0, ..])
         {
@@ -141,6 +157,8 @@ impl Tags {
                 return self.refuse("has text outside all elements; the file is no XML");
             }
         }
+        let kept = text.len().min(TEXT_BYTES.saturating_sub(self.text.len()));
+        self.text.extend_from_slice(&text[..kept]);
         let length = text.len();
         self.skip(length);
         let Some(_) = found else {

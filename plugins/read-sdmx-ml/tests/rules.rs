@@ -166,6 +166,10 @@ fn sdmx_ml_is_refused_with_its_line_contract_7() {
             "line 3, s:action: deletes observations",
         ),
         (
+            whole.replace("</m:Header>", "<m:DataSetAction> Delete\n</m:DataSetAction></m:Header>"),
+            "line 3, DataSetAction: deletes observations",
+        ),
+        (
             message(&format!("{good}</m:DataSet><m:DataSet s:structureRef=\"B\">")),
             "line 5, s:structureRef: is another one",
         ),
