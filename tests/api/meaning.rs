@@ -235,6 +235,25 @@ async fn the_page_is_in_the_language_of_the_browser_contract_21() {
 }
 
 #[tokio::test]
+async fn what_there_is_to_choose_has_its_labels_contract_21() {
+    let (app, key) = service(&descriptor()).await;
+    let page = get(&app, &key, "/datasets/people/request?lang=mi&where.region=09").await;
+    assert_eq!(page.header("content-language"), "mi");
+    for part in [
+        "<label for=\"where.region\">Rohe (region)</label>",
+        "<option value=\"01\">Northland (01)</option>",
+        "<option value=\"09\" selected>Te Whanganui-a-Tara (09)</option>",
+        "<option value=\"P\">Provisional value (P)</option>",
+        "<input type=\"hidden\" name=\"lang\" value=\"mi\">",
+    ] {
+        assert!(page.text().contains(part), "{part} is not in {}", page.text());
+    }
+    let page = get(&app, &key, "/datasets/people/request").await;
+    assert_eq!(page.header("content-language"), "en");
+    assert!(page.text().contains(">Wellington (09)</option>"), "{}", page.text());
+}
+
+#[tokio::test]
 async fn search_finds_every_language_contract_21() {
     let (app, _) = service(&descriptor()).await;
     // The index is built behind the catalogue.
@@ -248,7 +267,15 @@ async fn search_finds_every_language_contract_21() {
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
-    for words in ["tangata", "rohe", "region", "mo te wa", "counted at night"] {
+    for words in [
+        "tangata",
+        "rohe",
+        "region",
+        "mo te wa",
+        "counted at night",
+        "wellington",
+        "te whanganui a tara",
+    ] {
         assert!(finds(words).await, "{words}");
     }
     assert!(!finds("zebra").await);

@@ -5,7 +5,8 @@ mod language;
 mod status;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::iter;
 
 use serde::{Deserialize, Serialize};
 
@@ -94,6 +95,32 @@ pub struct DatasetMeaning {
     /// Set where the publisher lets nobody hand on changed rows, whatever the licence is called.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_derivatives: bool,
+    /// Words of the labels of values, each once, as [`words_of_labels`] finds them: search reads no
+    /// file.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub label_words: String,
+}
+
+/// Bytes of a dataset's labels that search knows.
+const MAX_WORD_BYTES: usize = 32 << 10;
+
+/// Returns the words of labels in all languages, each once and as many as search knows.
+pub fn words_of_labels<'a>(labels: impl IntoIterator<Item = &'a ValueTexts>) -> String {
+    let texts = labels.into_iter().flat_map(BTreeMap::values);
+    let texts = texts.flat_map(|label| iter::once(&label.text).chain(label.translations.values()));
+    let (mut words, mut seen) = (String::new(), HashSet::new());
+    for word in texts.flat_map(|text| text.split_whitespace()) {
+        if words.len() + 1 + word.len() > MAX_WORD_BYTES {
+            break;
+        }
+        if seen.insert(word) {
+            if !words.is_empty() {
+                words.push(' ');
+            }
+            words.push_str(word);
+        }
+    }
+    words
 }
 
 /// Words about a column beyond name, type, role, unit and description.

@@ -108,7 +108,7 @@ pub(crate) async fn request(
     request: Request,
 ) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
-    let dataset = dataset(&app, &parts)?;
+    let (dataset, language) = in_wanted_language(&dataset(&app, &parts)?, &parts)?;
     let plugins = app.core.plugins.current();
     let formats =
         FormatFinder::new(&app.dataset_formats, &app.core.reader, &plugins).find(&dataset).await;
@@ -120,10 +120,11 @@ pub(crate) async fn request(
         &base_url,
         &dataset,
         &formats,
-        values.as_deref(),
+        &request::Choosable::new(values, language.clone()),
         &input,
     );
-    html::respond(&app, &parts.headers, &html::render(&page)?, CachePolicy::Public).await
+    let page = html::render(&page)?.in_language(language.as_ref());
+    html::respond(&app, &parts.headers, &page, CachePolicy::Public).await
 }
 
 async fn inputs(

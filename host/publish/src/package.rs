@@ -282,6 +282,8 @@ fn parse(
             description: description.unwrap_or_default().translations,
             notes: extension.notes,
             no_derivatives: extension.no_derivatives,
+            // Some are in the rows.
+            label_words: String::new(),
         },
     };
     Some((package, address))

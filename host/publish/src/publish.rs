@@ -7,6 +7,7 @@ mod stages;
 use std::sync::Arc;
 
 use yearbook_domain::changes::ChangeSet;
+use yearbook_domain::meaning::{DatasetMeaning, words_of_labels};
 use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot};
 use yearbook_scan::row_bounds_are_intact;
 use yearbook_storage::{ObjectStorage, Sidecar, StorageFailure};
@@ -127,6 +128,7 @@ pub(crate) async fn publish_completed(
             column.text_traits = texts.traits();
         }
     }
+    let label_words = words_of_labels(findings.labels.values());
     let written = stages::write(workers, package, &columns, (&id, digest), &rows, progress).await?;
     let (facts, values) =
         stages::summarise(workers, (written.counted, findings.labels), &rows, progress).await?;
@@ -155,7 +157,7 @@ pub(crate) async fn publish_completed(
         date_range: findings.date_range,
         layout: package.layout,
         bbox: findings.bbox,
-        meaning: package.meaning.clone(),
+        meaning: DatasetMeaning { label_words, ..package.meaning.clone() },
     };
     // Comparing reads the stored files, so the table need not be held any longer.
     drop(rows);

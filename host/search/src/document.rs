@@ -15,7 +15,7 @@ pub struct SearchDocument {
     pub other_titles: Vec<String>,
     /// Human description.
     pub description: Option<String>,
-    /// Prose besides: descriptions in other languages, titles of columns and notes in all.
+    /// Prose besides: descriptions in other languages, titles of columns, notes and labels in all.
     pub other_prose: Vec<String>,
     /// Columns in table order.
     pub columns: Vec<ColumnText>,
@@ -112,7 +112,9 @@ fn other_prose(snapshot: &Snapshot) -> Vec<String> {
         titles.into_iter().chain(meaning.description.values().cloned())
     });
     let notes = snapshot.meaning.notes.iter().flat_map(|note| -> Vec<String> { every(&note.text) });
-    snapshot.meaning.description.values().cloned().chain(of_columns).chain(notes).collect()
+    let labels = Some(&snapshot.meaning.label_words).filter(|words| !words.is_empty()).cloned();
+    let descriptions = snapshot.meaning.description.values().cloned();
+    descriptions.chain(of_columns).chain(notes).chain(labels).collect()
 }
 
 #[cfg(test)]

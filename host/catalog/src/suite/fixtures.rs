@@ -117,6 +117,7 @@ pub(crate) fn snapshot(id: &str, created_at: i64) -> Snapshot {
                 conditions: BTreeMap::from([("date.ge".to_owned(), vec!["2025-01-01".to_owned()])]),
             }],
             no_derivatives: true,
+            label_words: "Te Whanganui-a-Tara".to_owned(),
         },
     }
 }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use super::{Language, StatusCodes};
+use super::*;
 
 fn tag(text: &str) -> Language {
     Language::parse(text).unwrap()
@@ -54,4 +54,19 @@ fn all_of_confidentiality_is_confidential_but_free_contract_21() {
     }
     assert_eq!(observation.is_confidential("Z"), None);
     assert_eq!(observation.is_confidential("p"), None, "codes are exact");
+}
+
+#[test]
+fn search_knows_each_word_of_labels_once_and_not_without_end_contract_21() {
+    let text = |text: &str| Text { text: text.to_owned(), translations: Translations::new() };
+    let maori = Translations::from([(Language::parse("mi").unwrap(), "Te Ika".to_owned())]);
+    let islands = ValueTexts::from([
+        ("1".to_owned(), Text { translations: maori, ..text("North  Island") }),
+        ("2".to_owned(), text("South Island")),
+    ]);
+    assert_eq!(words_of_labels([&islands]), "North Island Te Ika South");
+    assert_eq!(words_of_labels([]), "");
+    let many = (0..20_000).map(|number| (number.to_string(), text(&format!("word{number}"))));
+    let words = words_of_labels([&many.collect()]);
+    assert!(words.len() <= MAX_WORD_BYTES && words.len() > MAX_WORD_BYTES - 20);
 }

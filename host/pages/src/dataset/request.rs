@@ -5,9 +5,10 @@
 use std::sync::Arc;
 
 use askama::Template;
+use yearbook_domain::meaning::Language;
 use yearbook_domain::query::{is_condition, parse_data};
 use yearbook_domain::read_plan::resolve_selection;
-use yearbook_domain::values::{StoredValues, ValuesPage};
+use yearbook_domain::values::{StoredValues, ValueLabels, ValuesPage};
 use yearbook_domain::{CanonicalQuery, Column, ColumnRole, Dataset, ValidationError};
 
 use crate::copy_lines::{CopyLine, LineRequest, copy_lines};
@@ -49,6 +50,8 @@ pub(super) struct RequestPage<'a> {
     frame: Frame<'a>,
     dataset: &'a Dataset,
     credit: CreditView<'a>,
+    /// The next page is in the same one.
+    language: Option<Language>,
     conditions: Vec<ConditionField>,
     columns: Vec<Choice>,
     formats: Vec<Choice>,
@@ -66,7 +69,7 @@ pub(super) struct RequestPage<'a> {
 struct ConditionField {
     /// Name of the parameter.
     name: String,
-    column: String,
+    title: String,
     kind: FieldKind,
 }
 
@@ -78,7 +81,38 @@ enum FieldKind {
 /// A value that can be chosen.
 struct Choice {
     value: String,
+    /// The same with its label, for people.
+    text: String,
     is_chosen: bool,
+}
+
+/// The values that publishing stored, with their labels.
+pub(super) struct Choosable {
+    values: Option<Arc<StoredValues>>,
+    labels: ValueLabels,
+    language: Option<Language>,
+}
+
+impl Choosable {
+    pub(super) fn new(values: Option<Arc<StoredValues>>, language: Option<Language>) -> Self {
+        let labels = ValueLabels::new(values.clone(), language.clone());
+        Self { values, labels, language }
+    }
+
+    /// Texts and values of a column that has few; the empty text is left out: an empty field is
+    /// no condition.
+    fn list(&self, position: usize, column: &Column) -> Option<Vec<(String, String)>> {
+        let page = ValuesPage { limit: MAX_CHOICES, after: None };
+        let listed = self.values.as_ref()?.column(position)?.page(&page);
+        let values = listed.values.iter().map(|(value, _)| {
+            let label = self.labels.label(column, position, value);
+            let value = value.to_string();
+            let text = label.map(|label| format!("{label} ({value})"));
+            (text.unwrap_or_else(|| value.clone()), value)
+        });
+        let is_list = !listed.has_more && !listed.values.is_empty();
+        is_list.then(|| values.filter(|(_, value)| !value.is_empty()).collect())
+    }
 }
 
 impl FormInput {
@@ -120,13 +154,13 @@ impl FormInput {
 }
 
 impl<'a> RequestPage<'a> {
-    /// The page of `dataset`; `values`: those that publishing stored.
+    /// The page of `dataset`, in its language.
     pub(super) fn new(
         site: &'a Site,
         base_url: &str,
         dataset: &'a Dataset,
         formats: &DatasetFormats,
-        values: Option<&StoredValues>,
+        choosable: &Choosable,
         input: &FormInput,
     ) -> Self {
         let snapshot = &*dataset.current;
@@ -153,13 +187,15 @@ impl<'a> RequestPage<'a> {
         let first = |name| input.values(name).next().unwrap_or_default().to_owned();
         let choice = |name: &str, value: &str| Choice {
             value: value.to_owned(),
+            text: value.to_owned(),
             is_chosen: input.has(name, value),
         };
         Self {
             frame: site.frame(dataset.title(), Section::Datasets),
             dataset,
             credit: CreditView(&snapshot.credit),
-            conditions: condition_fields(dataset, values, input),
+            language: choosable.language.clone(),
+            conditions: condition_fields(dataset, choosable, input),
             columns: snapshot
                 .columns
                 .iter()
@@ -179,34 +215,32 @@ impl<'a> RequestPage<'a> {
 /// Fields for the columns that tell rows apart, time left out: dates have fields of their own.
 fn condition_fields(
     dataset: &Dataset,
-    values: Option<&StoredValues>,
+    choosable: &Choosable,
     input: &FormInput,
 ) -> Vec<ConditionField> {
     let columns = dataset.current.columns.iter().enumerate();
     let is_chosen_by = |column: &Column| {
-        matches!(column.role, ColumnRole::Dimension | ColumnRole::Key | ColumnRole::Attribute)
+        use ColumnRole::{Attribute, Dimension, Key, Status};
+        matches!(column.role, Dimension | Key | Attribute | Status)
     };
     let field = |(position, column): (usize, &Column)| {
         let name = format!("where.{}", column.name);
-        let page = ValuesPage { limit: MAX_CHOICES, after: None };
-        let listed = values.and_then(|values| Some(values.column(position)?.page(&page)));
-        let kind = match listed.filter(|listed| !listed.has_more && !listed.values.is_empty()) {
+        let kind = match choosable.list(position, column) {
             Some(listed) => {
-                let choices: Vec<Choice> = listed
-                    .values
-                    .iter()
-                    .map(|(value, _)| value.to_string())
-                    // An empty field is no condition, so the empty text cannot be chosen here.
-                    .filter(|value| !value.is_empty())
-                    .map(|value| Choice { is_chosen: input.has(&name, &value), value })
-                    .collect();
+                let chosen = |(text, value): (String, String)| Choice {
+                    is_chosen: input.has(&name, &value),
+                    value,
+                    text,
+                };
+                let choices: Vec<Choice> = listed.into_iter().map(chosen).collect();
                 FieldKind::List { lines: choices.len().min(VISIBLE_CHOICES), choices }
             }
             None => {
                 FieldKind::Text { value: input.values(&name).next().unwrap_or_default().to_owned() }
             }
         };
-        ConditionField { name, column: column.name.clone(), kind }
+        let title = column.title().map(|title| format!("{title} ({})", column.name));
+        ConditionField { name, title: title.unwrap_or_else(|| column.name.clone()), kind }
     };
     columns.filter(|(_, column)| is_chosen_by(column)).take(MAX_FIELDS).map(field).collect()
 }
