@@ -305,6 +305,15 @@ date,region,name,people,status
     ] {
         assert!(picture.contains(said), "{said}: {picture}");
     }
+    // The chart of the page is drawn from what was stored when the rows were published.
+    let chart = app.get("/datasets/people/chart.svg").send().await.text();
+    for said in [
+        "latest 14 on 2025-07-01 (forecast),",
+        "; 2 values not final (provisional or forecast) from 2025-04-01 to 2025-07-01;",
+        " 1 break in the series on 2025-01-01. Dashed with rings: provisional or forecast.",
+    ] {
+        assert!(chart.contains(said), "{said}: {chart}");
+    }
     let columns = "/v1/datasets/people/data?format=svg&columns=date,region,people";
     let plain = get(&app, &key, columns).await.text();
     assert!(!plain.contains("not final") && !plain.contains("dashed with rings"), "{plain}");

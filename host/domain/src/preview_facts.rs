@@ -7,6 +7,7 @@ mod figure;
 mod fit;
 mod latest_rows;
 mod series;
+mod status_runs;
 
 use serde::{Deserialize, Serialize};
 
@@ -21,12 +22,13 @@ pub use series::{
     DrawnSeries, LinePoint, LineReducer, MAX_DRAWN_SERIES, MAX_KEY_PARTS, MAX_NAMED_POINTS,
     MAX_OTHER_POINTS, SeriesPreview, day_number, series_id,
 };
+pub use status_runs::{MAX_STATUS_RUNS, StatusRun, StatusRuns, status_column};
 
 /// Bytes of the stored JSON at most (contract-9-facts).
 pub const MAX_FACTS_BYTES: usize = 64 << 10;
 
 /// Number of the way in which facts are computed.
-pub const FACTS_VERSION: u32 = 2;
+pub const FACTS_VERSION: u32 = 3;
 
 /// Value columns with figures at most; the others are counted.
 pub const MAX_VALUE_COLUMNS: usize = 50;

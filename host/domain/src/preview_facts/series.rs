@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::status_runs::{StatusRun, status_at};
 use super::{DatedFigure, Figure, cut_text};
 use crate::hex::encode_hex;
 use crate::read_plan::PeriodForm;
@@ -66,6 +67,10 @@ pub struct DrawnSeries {
     /// Line to draw, dates ascending. A row a point while they fit; beyond that the smallest and
     /// the greatest value of each of equally many rows, so that extremes stay.
     pub line: Vec<LinePoint>,
+    /// Statuses of all rows, dates ascending, where a column of `CL_OBS_STATUS` speaks of the value
+    /// column; none in facts that were stored before they were kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statuses: Vec<StatusRun>,
 }
 
 /// A point of a line, or a gap in it.
@@ -110,6 +115,15 @@ impl DrawnSeries {
     #[must_use]
     pub fn is_reduced(&self) -> bool {
         (self.line.len() as u64) < self.rows
+    }
+
+    /// Returns the status of each of these points of the line.
+    #[must_use]
+    pub fn statuses_of(&self, points: &[LinePoint]) -> Vec<Option<&str>> {
+        let before = std::iter::once(None).chain(points.iter().map(|point| Some(point.day)));
+        let status =
+            |(before, point): (_, &LinePoint)| status_at(&self.statuses, before, point.day);
+        before.zip(points).map(status).collect()
     }
 
     /// Reduces the line to `points` at most, keeping the extremes of each part.

@@ -30,6 +30,10 @@ fn drawn(column: &str, key: &[&str], line: Vec<LinePoint>) -> DrawnSeries {
         min: None,
         max: None,
         line,
+        statuses: vec![
+            StatusRun { code: "P".to_owned(), first: i32::MIN, last: i32::MIN };
+            MAX_STATUS_RUNS
+        ],
     }
 }
 
@@ -240,4 +244,21 @@ fn days_are_dates() {
 fn texts_are_cut_between_characters() {
     assert_eq!(cut_text("Māori", 2), "Mā");
     assert_eq!(cut_text("Mā", 2), "Mā");
+}
+
+#[test]
+fn facts_of_other_versions_are_read_with_what_both_know_contract_9() {
+    let mut series = drawn("value", &["a"], line(&[Some(1.0), Some(2.0)]));
+    series.statuses = vec![StatusRun { code: "P".to_owned(), first: 1, last: 1 }];
+    let facts = facts(vec![series], LatestRows::default());
+    let text = facts.to_json();
+    let runs = ",\"statuses\":[[\"P\",1,1]]";
+    assert!(text.contains(runs), "{text}");
+    assert_eq!(PreviewFacts::from_json(&text).unwrap(), facts);
+    // Without them, as a former version has it, and beside something that a later one has.
+    let mut without = facts;
+    without.series.as_mut().unwrap().drawn[0].statuses.clear();
+    assert_eq!(PreviewFacts::from_json(&text.replace(runs, "")).unwrap(), without);
+    let later = text.replace(runs, ",\"later\":[1]");
+    assert_eq!(PreviewFacts::from_json(&later).unwrap(), without);
 }

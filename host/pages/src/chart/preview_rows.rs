@@ -8,7 +8,9 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
-use yearbook_domain::preview_facts::{DrawnSeries, Figure, LinePoint, SeriesPreview, day_number};
+use yearbook_domain::preview_facts::{
+    DrawnSeries, Figure, LinePoint, SeriesPreview, day_number, status_column,
+};
 use yearbook_domain::{Column, ColumnRole, ColumnType, Dataset, PreviewFacts, Snapshot};
 use yearbook_scan::schema::PICTURE_TITLE;
 use yearbook_scan::schema::{credit_entries, plain_field};
@@ -86,7 +88,8 @@ fn centroids(snapshot: &Snapshot, facts: &PreviewFacts) -> Result<SampledColumns
     Ok((vec![plain_field(geometry)], vec![points], Some(sample.features)))
 }
 
-/// The date, the key's columns, each with one value, and the value column.
+/// The date, the key's columns, each with one value, the value column, and its statuses where it
+/// has some.
 fn line(
     snapshot: &Snapshot,
     series: &SeriesPreview,
@@ -117,6 +120,12 @@ fn line(
     let field = plain_field(column_named(snapshot, &drawn.column)?).with_nullable(true);
     columns.push(values(&points, field.data_type())?);
     fields.push(field);
+    let status = status_column(&snapshot.columns, &drawn.column);
+    let status = status.and_then(|position| snapshot.columns.get(position));
+    if let Some(column) = status.filter(|_| !drawn.statuses.is_empty()) {
+        fields.push(plain_field(column).with_nullable(true));
+        columns.push(Arc::new(StringArray::from(drawn.statuses_of(&points))));
+    }
     Ok((fields, columns, drawn.is_reduced().then_some(drawn.rows)))
 }
 

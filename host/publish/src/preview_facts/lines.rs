@@ -4,11 +4,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{Array, AsArray, RecordBatch, StringArray};
 use arrow::error::ArrowError;
 use yearbook_domain::preview_facts::{
     DrawnSeries, LinePoint, LineReducer, MAX_CELL_CHARACTERS, MAX_KEY_PARTS, MAX_NAMED_POINTS,
-    MAX_OTHER_POINTS, PreviewFacts, cut_text, day_number, series_id,
+    MAX_OTHER_POINTS, PreviewFacts, StatusRuns, cut_text, day_number, series_id,
 };
 
 use super::figures::{Figures, NumberColumn, date_at, dates};
@@ -37,8 +37,11 @@ struct Line {
     column: String,
     /// Position of the value column among the columns that are read.
     position: usize,
+    /// Position of its statuses among these, where it has some.
+    status: Option<usize>,
     figures: Figures,
     reducer: LineReducer,
+    statuses: StatusRuns,
 }
 
 impl LinePass {
@@ -58,6 +61,11 @@ impl LinePass {
         let first_value = place(&shape.values);
         let first_name = place(&shape.names);
         let period = shape.period.map(|period| place(&[period]));
+        let drawn = chosen.iter().filter_map(|series| shape.values.get(series.value));
+        let mut statuses: Vec<usize> = drawn.filter_map(|value| shape.status(*value)).collect();
+        statuses.sort_unstable();
+        statuses.dedup();
+        let first_status = place(&statuses);
         let mut by_key: HashMap<Arc<[u8]>, Vec<usize>> = HashMap::new();
         for (index, series) in chosen.iter().enumerate() {
             by_key.entry(Arc::clone(&series.key)).or_default().push(index);
@@ -69,9 +77,13 @@ impl LinePass {
         let line = |(index, series): (usize, ChosenSeries)| {
             let most = if index == 0 { MAX_NAMED_POINTS } else { MAX_OTHER_POINTS };
             let column = shape.values.get(series.value).copied().unwrap_or_default();
+            let status = shape.status(column);
+            let status = status.and_then(|status| statuses.binary_search(&status).ok());
             Line {
                 column: shape.name(column).to_owned(),
                 position: first_value + series.value,
+                status: status.map(|at| first_status + at),
+                statuses: StatusRuns::default(),
                 figures: Figures::default(),
                 reducer: LineReducer::new(series.rows, most),
                 series,
@@ -102,6 +114,8 @@ impl LinePass {
         let dates = dates(batch, Some(0));
         let numbers: Vec<Option<NumberColumn<'_>>> =
             self.lines.iter().map(|line| NumberColumn::new(batch, line.position)).collect();
+        let statuses: Vec<Option<&StringArray>> =
+            self.lines.iter().map(|line| texts(batch, line.status?)).collect();
         for row in 0..batch.num_rows() {
             keys.write(row, &mut key);
             let Some(indexes) = self.by_key.get(key.as_slice()) else { continue };
@@ -116,6 +130,9 @@ impl LinePass {
                 }
                 line.figures.push(cell, Some(date));
                 line.reducer.push(LinePoint { day, value: cell.figure() });
+                let codes = statuses.get(*index).copied().flatten();
+                let codes = codes.filter(|codes| codes.is_valid(row));
+                line.statuses.push(day, codes.map(|codes| codes.value(row)));
             }
         }
         Ok(())
@@ -150,6 +167,7 @@ impl LinePass {
                 min,
                 max,
                 line: line.reducer.finish(),
+                statuses: line.statuses.finish(),
             })
         });
         let drawn: Vec<DrawnSeries> = drawn.collect::<Result<_, ArrowError>>()?;
@@ -160,6 +178,11 @@ impl LinePass {
         }
         Ok(facts.fit())
     }
+}
+
+/// Texts of the column at `position` of a batch.
+fn texts(batch: &RecordBatch, position: usize) -> Option<&StringArray> {
+    batch.columns().get(position)?.as_string_opt::<i32>()
 }
 
 /// Things of columns in the order of the table.

@@ -1,7 +1,7 @@
 //! Columns of a table, as previews see them.
 
 use arrow::datatypes::DataType;
-use yearbook_domain::preview_facts::MAX_VALUE_COLUMNS;
+use yearbook_domain::preview_facts::{MAX_VALUE_COLUMNS, status_column};
 use yearbook_domain::read_plan::series_positions;
 use yearbook_domain::{Column, ColumnRole, ColumnType};
 use yearbook_scan::schema::stored_type;
@@ -66,6 +66,11 @@ impl TableShape {
 
     pub(super) fn name(&self, position: usize) -> &str {
         self.columns.get(position).map_or("", |column| &column.name)
+    }
+
+    /// Position of the column that has the statuses of SDMX of the value column at `position`.
+    pub(super) fn status(&self, position: usize) -> Option<usize> {
+        status_column(&self.columns, self.name(position))
     }
 
     /// Numbers of the units of the value columns, in their order; a column without a unit has a

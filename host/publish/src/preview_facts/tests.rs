@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use proptest::prelude::*;
+use yearbook_domain::meaning::{ColumnMeaning, KnownCodes, StatusCodes, StatusColumn};
 use yearbook_domain::preview_facts::{
-    DatedFigure, Figure, LinePoint, MAX_DRAWN_SERIES, MAX_NAMED_POINTS, PreviewCell, day_number,
+    DatedFigure, DrawnSeries, Figure, LinePoint, MAX_DRAWN_SERIES, MAX_NAMED_POINTS, PreviewCell,
+    StatusRun, day_number,
 };
 use yearbook_domain::{CalendarUnit, Column, ColumnRole, ColumnType, PreviewFacts};
 use yearbook_scan::ResultHasher;
@@ -237,6 +239,35 @@ fn each_value_column_of_a_wide_table_is_a_series_contract_9() {
         latest("whole").unwrap(),
         DatedFigure { date: "1975-06-22".to_owned(), value: Figure::Integer(1_998) }
     );
+}
+
+#[test]
+fn a_line_has_the_statuses_of_its_value_column_contract_21() {
+    let list = |codes| ColumnMeaning {
+        status: Some(StatusColumn { of: vec!["whole".to_owned()], codes }),
+        ..ColumnMeaning::default()
+    };
+    let statuses = |codes| {
+        let mut table = columns();
+        table.remove(2);
+        table[1].role = ColumnRole::Status;
+        table[1].meaning = list(codes).if_any();
+        let row = |(day, code): (i32, &str)| {
+            (LinePoint { day, value: None }.date(), Some(code.to_owned()), 0, Some(0.5), Some(1))
+        };
+        let rows: Vec<Row> = (0..).zip(["A", "B", "A", "P", "P"]).map(row).collect();
+        let rows = batch(&rows).project(&[0, 1, 3, 4]).unwrap();
+        let batches = [rows.slice(0, 4), rows.slice(4, 1)];
+        let drawn = facts_of(&table, &["date".to_owned()], &batches).series.unwrap().drawn;
+        let runs = |line: &DrawnSeries| (line.column.clone(), line.statuses.clone());
+        drawn.iter().map(runs).collect::<Vec<_>>()
+    };
+    let run = |code: &str, first, last| StatusRun { code: code.to_owned(), first, last };
+    let known = statuses(StatusCodes::Known(KnownCodes::SdmxObs));
+    let runs = vec![run("B", 1, 1), run("P", 3, 4)];
+    assert_eq!(known, [("amount".to_owned(), vec![]), ("whole".to_owned(), runs)]);
+    let own = statuses(StatusCodes::Own(Vec::new()));
+    assert!(own.iter().all(|(_, runs)| runs.is_empty()), "{own:?}");
 }
 
 /// A table of cities by code, with figures of years and of months in two units.
