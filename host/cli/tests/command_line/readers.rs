@@ -253,7 +253,7 @@ fn what_a_reader_refuses_is_said_with_its_place_contract_7() {
             SDMX.to_owned(),
             "sdmx-csv",
             &json!({ "reader_options": { "comma": true } }),
-            "yearbook.reader_options.comma is no option of the reader sdmx-csv; it has delimiter, missing_values, period_date",
+            "yearbook.reader_options.comma is no option of the reader sdmx-csv; it has delimiter, missing_values, nulls, escaped, period_date",
         ),
         (
             SDMX.to_owned(),
@@ -293,7 +293,7 @@ fn an_installed_reader_goes_before_the_built_in_one_and_no_server_loads_it_contr
 #[test]
 fn the_built_in_readers_pass_their_check_contract_6() {
     let yearbook = Yearbook::new();
-    for name in ["read-sdmx-csv", "read-json-stat", "read-geojson"] {
+    for name in ["read-sdmx-csv", "read-sdmx-ml", "read-json-stat", "read-geojson"] {
         let report = yearbook.run(&["plugin", "check", &built(name), "--json"]).ok().json();
         assert_eq!(
             (&report["kind"], &report["findings"]),
