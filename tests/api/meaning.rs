@@ -314,6 +314,16 @@ date,region,name,people,status
     ] {
         assert!(chart.contains(said), "{said}: {chart}");
     }
+    // Its numbers, for those who do not see it.
+    let page = app.get("/datasets/people").send().await.text();
+    for said in [
+        "Some values have a status, which stands beside its numbers.",
+        "<td>2025-01-01</td><td class=\"number\">10</td><td>Time series break</td>",
+        "<td>2025-04-01</td><td class=\"number\">12</td><td>Provisional value</td>",
+        "<td>2024-10-01</td><td class=\"number\">9</td><td></td>",
+    ] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
     let columns = "/v1/datasets/people/data?format=svg&columns=date,region,people";
     let plain = get(&app, &key, columns).await.text();
     assert!(!plain.contains("not final") && !plain.contains("dashed with rings"), "{plain}");

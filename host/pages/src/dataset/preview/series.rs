@@ -1,6 +1,7 @@
 //! One series of a preview in words and numbers, and links to the others by unit: one unit is shown
 //! at a time (contract-15-units).
 
+use yearbook_domain::meaning::{KnownCodes, StatusCodes};
 use yearbook_domain::preview_facts::{DrawnSeries, LinePoint, SeriesPreview};
 use yearbook_domain::read_plan::MAX_SERIES;
 use yearbook_domain::{PreviewFacts, Snapshot};
@@ -25,6 +26,8 @@ pub(crate) struct SeriesView {
     pub(crate) own: Option<FigureLine<'static>>,
     pub(crate) description: String,
     pub(crate) points: Vec<PointLine>,
+    /// True where some of them have a status.
+    pub(crate) has_statuses: bool,
     /// Sentence about points that the line leaves out.
     pub(crate) reduced: Option<String>,
     /// The others by unit, those of its own unit first.
@@ -36,6 +39,8 @@ pub(crate) struct SeriesView {
 pub(crate) struct PointLine {
     pub(crate) date: String,
     pub(crate) value: String,
+    /// Its status in the words of SDMX; empty for the normal one.
+    pub(crate) status: String,
 }
 
 /// Links to the series of one unit.
@@ -79,7 +84,8 @@ impl SeriesView {
             not_found: chosen == ChosenSeries::Unknown,
             own: (!shown.key.is_empty() && !is_alone).then(|| own_figures(shown)),
             description: describe_series(shown, &label, unit),
-            points: shown.line.iter().map(PointLine::new).collect(),
+            points: points(shown),
+            has_statuses: !shown.statuses.is_empty(),
             reduced: shown.is_reduced().then(|| {
                 format!(
                     "The line has {} of {} points: the smallest and the greatest of each part.",
@@ -129,10 +135,14 @@ fn others(series: &SeriesPreview, snapshot: &Snapshot, shown: &DrawnSeries) -> V
     links.filter(|unit| !unit.links.is_empty()).collect()
 }
 
-impl PointLine {
-    fn new(point: &LinePoint) -> Self {
-        Self { date: point.date(), value: figure_or_nothing(point.value) }
-    }
+fn points(shown: &DrawnSeries) -> Vec<PointLine> {
+    let list = StatusCodes::Known(KnownCodes::SdmxObs);
+    let line = |(point, code): (&LinePoint, Option<&str>)| PointLine {
+        date: point.date(),
+        value: figure_or_nothing(point.value),
+        status: code.and_then(|code| list.label(code, None)).unwrap_or_default().to_owned(),
+    };
+    shown.line.iter().zip(shown.statuses_of(&shown.line)).map(line).collect()
 }
 
 fn own_figures(shown: &DrawnSeries) -> FigureLine<'static> {
@@ -156,8 +166,13 @@ fn describe_series(shown: &DrawnSeries, label: &str, unit: Option<&str>) -> Stri
     let extremes = shown.min.zip(shown.max).map(|(min, max)| {
         format!(" Smallest: {}{unit}. Greatest: {}{unit}.", figure(min), figure(max))
     });
+    let statuses = if shown.statuses.is_empty() {
+        ""
+    } else {
+        " Some values have a status, which stands beside its numbers."
+    };
     format!(
-        "Line chart of {label}{}.{}{}",
+        "Line chart of {label}{}.{}{}{statuses}",
         from.unwrap_or_default(),
         latest.unwrap_or_default(),
         extremes.unwrap_or_default()
