@@ -24,7 +24,7 @@ from tally import Tally, proof
 
 CLIENT = pathlib.Path(__file__).parents[3] / "clients" / "python"
 # A table with labels, statuses and two languages, which no demo dataset has.
-RENTS = pathlib.Path(__file__).parent / "rents" / "datapackage.json"
+RENTS = pathlib.Path(__file__).parents[1] / "common" / "rents" / "datapackage.json"
 GUIDE = pathlib.Path(__file__).parents[1] / "guide" / "main.py"
 PAGE = CLIENT.parents[1] / "docs" / "clients.md"
 VERSIONS = range(10, 16)
