@@ -105,6 +105,29 @@ async fn categories_are_less_what_conditions_and_dates_exclude_contract_19() {
 }
 
 #[tokio::test]
+async fn categories_have_the_labels_of_the_first_language_contract_21() {
+    let (app, key) = service().await;
+    let package = root().join("tests/external/common/rents");
+    app.publish_package(&package, yearbook_catalog::clock::now()).await;
+    let read = async |query: &str| {
+        let path = format!("/v1/datasets/labelled_rents/data?{query}&format=json-stat");
+        let reply = app.get(&path).key(&key).header("accept-language", "mi").send().await;
+        assert_eq!(reply.status, 200, "{query}: {}", reply.text());
+        reply.json()
+    };
+    let cube = read("limit=0").await;
+    let category = |name: &str| cube["dimension"][name]["category"].clone();
+    let (region, dwelling) = (category("region"), category("dwelling"));
+    assert_eq!(region["index"], json!(["02", "09", "99"]));
+    assert_eq!(region["label"], json!({"02": "Auckland", "09": "Wellington"}));
+    assert_eq!(dwelling["label"], json!({"1": "Flat", "2": "House", "3": "House"}));
+    assert_eq!(category("date").get("label"), None);
+    let cube = read("limit=0&where.region=09").await;
+    let region = &cube["dimension"]["region"]["category"];
+    assert_eq!(region["label"], json!({"09": "Wellington"}), "of the values that it has");
+}
+
+#[tokio::test]
 async fn what_is_no_cube_is_422_for_get_and_head_contract_3_head_declined() {
     let (app, key) = service().await;
     for (path, sentence) in [

@@ -28,3 +28,6 @@ pub const AXIS: &str = "yearbook.axis";
 /// JSON array of a column's distinct values. Between rooms of the host alone: a plugin is told them
 /// otherwise.
 pub const CODES: &str = "yearbook.codes";
+
+/// JSON array of the labels of [`CODES`], null where a value has none. As they are.
+pub const CODE_LABELS: &str = "yearbook.code_labels";

@@ -18,6 +18,10 @@ pub(crate) fn write(schema: &Schema, cube: &Cube, out: &mut Vec<u8>) {
             text(value, out);
         }
     }
+    if let Some(notes) = schema.metadata("yearbook.notes") {
+        next("note", out);
+        texts(notes.lines(), out);
+    }
     next("id", out);
     texts(names().chain([&*cube.metric]), out);
     next("size", out);

@@ -71,6 +71,12 @@ fn the_key_is_dimensions_and_columns_of_values_are_metrics_json_stat_2() {
 }
 
 #[test]
+fn notes_are_notes_json_stat_2() {
+    let cube = read(&prices().metadata("yearbook.notes", "Revised.\nWithout \"islands\"."));
+    assert_eq!(cube["note"], json!(["Revised.", "Without \"islands\"."]));
+}
+
+#[test]
 fn categories_are_those_that_the_selection_can_have_contract_19() {
     let table = prices().known("region", &["east", "north", "south"]);
     let cube = read(&table);

@@ -68,6 +68,8 @@ impl Head {
             let Flow { agency, id, version } = flow;
             format!(r#"<Ref agencyID="{agency}" id="{id}" version="{version}" class="Dataflow"/>"#)
         };
+        // rsdmx looks for a structure of this name; some ids are none in XML.
+        let name = if flow.id.contains(['@', '$']) { "FLOW" } else { &flow.id };
         // Further namespaces on the first element change what sdmx1 does with the next message.
         let text = format!(
             r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -77,9 +79,9 @@ impl Head {
 <mes:Test>false</mes:Test>
 <mes:Prepared>{prepared}</mes:Prepared>
 <mes:Sender id="YEARBOOK"/>
-<mes:Structure structureID="FLOW" namespace="{namespace}" dimensionAtObservation="{at}"><com:StructureUsage>{usage}</com:StructureUsage></mes:Structure>
+<mes:Structure structureID="{name}" namespace="{namespace}" dimensionAtObservation="{at}"><com:StructureUsage>{usage}</com:StructureUsage></mes:Structure>
 </mes:Header>
-<mes:DataSet xmlns:flow="{namespace}" ss:structureRef="FLOW" xsi:type="flow:DataSetType"{scope} ss:action="Information">
+<mes:DataSet xmlns:flow="{namespace}" ss:structureRef="{name}" xsi:type="flow:DataSetType"{scope} ss:action="Information">
 "#
         );
         out.extend_from_slice(text.as_bytes());

@@ -10,7 +10,9 @@ import io
 import json
 import math
 import os
+import pathlib
 import random
+import subprocess
 import sys
 import time
 import urllib.parse
@@ -19,6 +21,7 @@ import assistants
 import boxes
 import described
 import fredapi
+import in_opensdmx
 import in_sdmx
 import inspector
 import ogc
@@ -214,12 +217,28 @@ def wait_until_served(service):
     raise AssertionError("the adapter is not served")
 
 
+def read_by_rsdmx(service):
+    """A fault is what R says last."""
+    script = pathlib.Path(__file__).with_name("in_rsdmx.R")
+    done = subprocess.run(
+        ["Rscript", "--vanilla", str(script), service.base],
+        env={**os.environ, "YEARBOOK_KEY": service.key},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    return True
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--base", required=True, help="address of the server")
     arguments.add_argument("--modules", help="node_modules with the suite and the inspector of a protocol")
     arguments.add_argument("--tile-modules", help="node_modules with a reader of tiles")
     arguments.add_argument("--selections", type=int, default=20, help="random keys of each dataflow of SDMX")
+    arguments.add_argument("--work", required=True, type=pathlib.Path, help="folder that is kept from run to run")
     given = arguments.parse_args()
     service = Service(given.base, os.environ["YEARBOOK_KEY"])
     wait_until_served(service)
@@ -235,6 +254,8 @@ def main():
         refusals_reach_the_client_in_its_own_form_contract_17(tally, service, client)
     ogc.check_all(tally, service)
     in_sdmx.check_all(tally, service, given.selections)
+    tally.check("LABELLED_RENTS by opensdmx", lambda: in_opensdmx.read_by_opensdmx(service.base, given.work, service.key))
+    tally.check("LABELLED_RENTS by rsdmx", lambda: read_by_rsdmx(service))
     boxes.boxes_over_coasts_and_poles_are_those_of_shapely_contract_18(tally, service.base, service.key)
     pygeoapi_peer.boxes_and_dates_are_those_of_pygeoapi_contract_18(tally, service)
     described.the_service_answers_as_its_definition_says_contract_18(tally, service.base, service.key)

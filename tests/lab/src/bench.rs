@@ -28,6 +28,7 @@ mod inputs;
 mod peers;
 mod requests;
 mod selections;
+mod statistics;
 mod swaps;
 mod tables;
 mod targets;
@@ -58,6 +59,8 @@ pub(crate) enum BenchPart {
     Adapters,
     /// Features as GeoJSON, Yearbook beside pygeoapi and tipg over PostGIS
     Features,
+    /// Observations as SDMX-ML, Yearbook beside sdmx1 and pysdmx
+    Statistics,
 }
 
 /// Arguments of `cargo xtask bench`.
@@ -157,7 +160,7 @@ pub(crate) fn run(repository: &Repository, args: &BenchArgs) -> Result<()> {
     if args.includes(BenchPart::Plugins) {
         run_cargo_bench(&bench, "plugins", &mut figures)?;
     }
-    let of_binary: [(BenchPart, MeasureBinary); 8] = [
+    let of_binary: [(BenchPart, MeasureBinary); 9] = [
         (BenchPart::Plugins, swaps::measure),
         (BenchPart::Http, measure_http),
         (BenchPart::Selections, measure_selections),
@@ -166,6 +169,7 @@ pub(crate) fn run(repository: &Repository, args: &BenchArgs) -> Result<()> {
         (BenchPart::Transforms, transforms::measure),
         (BenchPart::Adapters, adapters::measure),
         (BenchPart::Features, features::measure),
+        (BenchPart::Statistics, statistics::measure),
     ];
     if args.part != Some(BenchPart::Encode) {
         let binary =

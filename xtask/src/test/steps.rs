@@ -2,7 +2,7 @@
 //! `deploy/`, of the guide and of the machine description. Owns what each runs; scripts judge.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
@@ -139,6 +139,9 @@ pub(super) fn citations(repository: &Repository) -> Result<CheckCounts> {
 pub(super) fn adapters(repository: &Repository) -> Result<CheckCounts> {
     let python = tools::check_python(repository, "adapters")?;
     let node = tools::node("the suite of a protocol");
+    tools::ensure_packages("a client in R", &["r-base-core", "r-cran-rsdmx"], || {
+        Path::new("/usr/lib/R/site-library/rsdmx").exists()
+    })?;
     let (mut modules, mut tile_modules) = (None, None);
     if node.is_ok() {
         let pins = "tests/external/adapters/node";
@@ -159,6 +162,7 @@ pub(super) fn adapters(repository: &Repository) -> Result<CheckCounts> {
     let tally = fixture.count(&ADAPTERS_SETTINGS, |server| {
         let mut run = fixture.script(&python, "adapters/main.py");
         run.args(["--base", &server.base()]).env("YEARBOOK_KEY", key);
+        run.arg("--work").arg(repository.cache_dir().join("adapters-work"));
         if let Some(modules) = modules {
             run.arg("--modules").arg(modules);
         }

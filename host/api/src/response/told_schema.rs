@@ -1,11 +1,14 @@
 //! Schema of the rows of a response as its encoder is given it: an encoder that exports its
-//! codelists is told the rows' key, the distinct values of columns and when the rows were published
-//! too (contract-19-codelists).
+//! codelists is told the rows' key, the distinct values of columns with their labels and when the
+//! rows were published too (contract-19-codelists).
+
+use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
 use yearbook_domain::Snapshot;
 use yearbook_domain::metadata_key::PRIMARY_KEY;
-use yearbook_sandbox::{BoxError, PluginEncoder, with_codes};
+use yearbook_domain::values::{StoredValues, ValueLabels};
+use yearbook_sandbox::{BoxError, PluginEncoder, with_code_labels, with_codes};
 use yearbook_scan::Reader;
 use yearbook_storage::StorageFailure;
 
@@ -28,7 +31,9 @@ impl RowSource {
         match self {
             Self::Snapshot(plan) if encoder.description().codes => {
                 let (schema, codes) = reader.coded_schema(plan).await?;
-                Ok(with_codes(&with_time(schema, &plan.snapshot), codes))
+                let schema = with_codes(&with_time(schema, &plan.snapshot), codes);
+                let stored = reader.stored_values(&plan.snapshot).await?;
+                Ok(with_labels(&schema, &plan.snapshot, stored))
             }
             Self::Transformed(rows) if encoder.description().codes => {
                 coded_transformed(rows).await.map_err(storage_failure)
@@ -48,6 +53,23 @@ async fn coded_transformed(rows: &TransformedRows) -> Result<SchemaRef, BoxError
     schema = schema.with_metadata(metadata);
     let codes = rows.shape.columns.iter().map(|column| codes.get(*column).cloned().flatten());
     Ok(with_codes(&with_time(schema, &rows.plan.snapshot), codes.collect()))
+}
+
+/// Adds the labels of values in the first language: rows know no other.
+fn with_labels(
+    schema: &SchemaRef,
+    snapshot: &Snapshot,
+    stored: Option<Arc<StoredValues>>,
+) -> SchemaRef {
+    let labels = ValueLabels::new(stored, None);
+    let mut columns = snapshot.columns.iter().enumerate();
+    if !columns.any(|(position, column)| labels.has_labels(column, position)) {
+        return Arc::clone(schema);
+    }
+    with_code_labels(schema, |name, value| {
+        let position = snapshot.column_index(name)?;
+        labels.label_of_text(snapshot.columns.get(position)?, position, value)
+    })
 }
 
 fn with_time(schema: Schema, snapshot: &Snapshot) -> Schema {

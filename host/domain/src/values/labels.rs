@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::StoredValues;
 use crate::Column;
-use crate::meaning::Language;
+use crate::meaning::{Language, ValueTexts};
 use crate::read_plan::ColumnValue;
 
 /// Labels of the values of a snapshot.
@@ -30,16 +30,33 @@ impl ValueLabels {
         position: usize,
         value: &ColumnValue,
     ) -> Option<&'a str> {
+        // Most columns have no labels, and texts of their values need not be made.
+        self.has_labels(column, position)
+            .then(|| self.label_of_text(column, position, &value.to_string()))?
+    }
+
+    /// Returns whether values of the column at a position of the snapshot may have labels.
+    #[must_use]
+    pub fn has_labels(&self, column: &Column, position: usize) -> bool {
+        column.status().is_some() || self.listed(position).is_some()
+    }
+
+    /// Returns the label of a value, as [`Self::label`], by its text.
+    #[must_use]
+    pub fn label_of_text<'a>(
+        &'a self,
+        column: &'a Column,
+        position: usize,
+        value: &str,
+    ) -> Option<&'a str> {
         let language = self.language.as_ref();
-        let labels = self.stored.as_ref().and_then(|stored| stored.labels(position));
-        let status = column.status();
-        if labels.is_none() && status.is_none() {
-            return None;
-        }
-        let value = value.to_string();
-        let label = labels.and_then(|labels| labels.get(&value));
-        label
+        let listed = self.listed(position).and_then(|labels| labels.get(value));
+        listed
             .map(|label| label.in_language(language))
-            .or_else(|| status?.codes.label(&value, language))
+            .or_else(|| column.status()?.codes.label(value, language))
+    }
+
+    fn listed(&self, position: usize) -> Option<&ValueTexts> {
+        self.stored.as_ref()?.labels(position)
     }
 }

@@ -39,21 +39,70 @@ pub(crate) fn is_measured(field: &Field) -> bool {
     matches!(role, Some("value" | "geometry"))
 }
 
-/// The values of each column of `schema`, where they are told.
-pub(crate) fn codes(schema: &Schema) -> Vec<Option<Vec<String>>> {
-    let told =
-        |field: &Arc<Field>| serde_json::from_str(field.metadata().get(metadata_key::CODES)?).ok();
-    schema.fields().iter().map(told).collect()
+/// Returns `schema` with what `label` says of the values that [`with_codes`] has put into it, by
+/// the name of their column.
+#[must_use]
+pub fn with_code_labels<'a>(
+    schema: &Schema,
+    label: impl Fn(&str, &str) -> Option<&'a str>,
+) -> SchemaRef {
+    let fields = schema.fields().iter().map(|field| {
+        let Some(ToldCodes { values, .. }) = ToldCodes::read(field) else {
+            return Arc::clone(field);
+        };
+        let labels: Vec<_> = values.iter().map(|value| label(field.name(), value)).collect();
+        if labels.iter().all(Option::is_none) {
+            return Arc::clone(field);
+        }
+        let mut metadata = field.metadata().clone();
+        let labels = serde_json::json!(labels).to_string();
+        metadata.insert(metadata_key::CODE_LABELS.to_owned(), labels);
+        Arc::new(Field::clone(field).with_metadata(metadata))
+    });
+    let fields: Vec<_> = fields.collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
-/// Values as they cross.
+/// Values of a column with their labels.
+pub(crate) struct ToldCodes {
+    values: Vec<String>,
+    /// Shorter than the values where those behind have none.
+    labels: Vec<Option<String>>,
+}
+
+impl ToldCodes {
+    fn read(field: &Field) -> Option<Self> {
+        let values = serde_json::from_str(field.metadata().get(metadata_key::CODES)?).ok()?;
+        let labels = field.metadata().get(metadata_key::CODE_LABELS);
+        let labels = labels.and_then(|labels| serde_json::from_str(labels).ok());
+        Some(Self { values, labels: labels.unwrap_or_default() })
+    }
+
+    /// They as they cross.
+    pub(crate) fn lend(&self) -> Vec<Code<'_>> {
+        let labels = self.labels.iter().map(Option::as_deref).chain(std::iter::repeat(None));
+        let codes = self.values.iter().zip(labels);
+        codes.map(|(value, label)| Code { value, label }).collect()
+    }
+
+    fn bytes(&self) -> usize {
+        self.values.iter().chain(self.labels.iter().flatten()).map(String::len).sum()
+    }
+}
+
+/// The values of each column of `schema`, where they are told.
+pub(crate) fn codes(schema: &Schema) -> Vec<Option<ToldCodes>> {
+    schema.fields().iter().map(|field| ToldCodes::read(field)).collect()
+}
+
+/// Values without labels as they cross.
 pub(crate) fn lend(values: &[String]) -> Vec<Code<'_>> {
     values.iter().map(|value| Code { value, label: None }).collect()
 }
 
-/// Bytes of all values.
-pub(crate) fn bytes(codes: &[Option<Vec<String>>]) -> usize {
-    codes.iter().flatten().flatten().map(String::len).sum()
+/// Bytes of all values and labels.
+pub(crate) fn bytes(codes: &[Option<ToldCodes>]) -> usize {
+    codes.iter().flatten().map(ToldCodes::bytes).sum()
 }
 
 #[cfg(test)]
@@ -88,11 +137,17 @@ mod tests {
         let (fields, values): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
         let schema = with_codes(&Schema::new(fields), values);
         let told: Vec<_> =
-            codes(&schema).iter().map(|codes| codes.as_ref().map(Vec::len)).collect();
+            codes(&schema).iter().map(|codes| Some(codes.as_ref()?.values.len())).collect();
         assert_eq!(told[..5], [Some(2), None, None, None, None]);
         assert_eq!(told[5..14], [Some(CODES); 9]);
         assert_eq!(told[14], None);
-        assert_eq!(codes(&schema)[0].as_deref(), Some(&["0".to_owned(), "1".to_owned()][..]));
+        let schema = with_code_labels(&schema, |column, value| {
+            (column == "region" && value == "1").then_some("South")
+        });
+        let region = codes(&schema).swap_remove(0).unwrap();
+        let lent: Vec<_> = region.lend().iter().map(|code| (code.value, code.label)).collect();
+        assert_eq!(lent, [("0", None), ("1", Some("South"))]);
+        assert_eq!(codes(&schema)[5].as_ref().unwrap().lend()[0].label, None);
         let flattened = WireSchema::new(&schema, true).unwrap();
         let keys = flattened.borrow(|schema| {
             let pairs = schema.fields.iter().flat_map(|field| field.metadata);

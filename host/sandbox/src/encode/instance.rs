@@ -9,7 +9,7 @@ use wasmtime::component::ResourceAny;
 use yearbook_domain::json_size::CELL_BYTES;
 use yearbook_shares::SlotPermit;
 
-use super::codelists::{self, lend};
+use super::codelists::{self, ToldCodes};
 use crate::encode::{EncodedPart, Notes, PluginEncoder};
 use crate::guest::bindings::EncoderPlugin;
 use crate::guest::bindings::exports::yearbook::plugin::encoder::GuestEncoding;
@@ -77,7 +77,7 @@ impl EncoderInstance {
         let opened = HostState::call(&mut store, |store| {
             let (guest, told) = encoder.linked.instantiate(store)?;
             if let Some(told) = told {
-                let codes = codes.iter().map(|codes| codes.as_deref().map(lend));
+                let codes = codes.iter().map(|codes| codes.as_ref().map(ToldCodes::lend));
                 let codes: Vec<Option<Vec<_>>> = codes.collect();
                 let codes: Vec<_> = codes.iter().map(Option::as_deref).collect();
                 told.yearbook_plugin_codelists().call_receive(&mut *store, &codes)?;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use arrow::datatypes::{DataType, Field, Metadata, Schema, TimeUnit};
 use yearbook_domain::TextTraits;
-use yearbook_domain::metadata_key::CODES;
+use yearbook_domain::metadata_key::{CODE_LABELS, CODES};
 
 use super::UnsupportedType;
 use crate::guest::bindings::yearbook::plugin::types as wire;
@@ -91,7 +91,7 @@ impl<'a> WireSchema<'a> {
 
 /// Metadata without what the host tells itself.
 fn public_pairs(metadata: &Metadata) -> impl Iterator<Item = wire::Pair<'_>> {
-    let own = |key: &str| matches!(key, TextTraits::FIELD_KEY | CODES);
+    let own = |key: &str| matches!(key, TextTraits::FIELD_KEY | CODES | CODE_LABELS);
     let pairs = metadata.iter().filter(move |(key, _)| !own(key));
     pairs.map(|(key, value)| wire::Pair { key, value })
 }

@@ -129,10 +129,33 @@ fn months(year: i64, month: i64, count: i64, code: Option<PeriodCode>) -> Option
     Some(TimePeriod { days: Some((first, add_months(first, count)? - 1)), code })
 }
 
+/// Returns whether `text` is a time of day, `12:30:00.5+13:00`, or with fewer parts.
 fn is_time(text: &[u8]) -> bool {
-    !text.is_empty()
-        && text.len() <= 24
-        && text.iter().all(|byte| byte.is_ascii_digit() || b":.+-Z".contains(byte))
+    let end = text.iter().position(|byte| b"Z+-".contains(byte)).unwrap_or(text.len());
+    let (clock, offset) = text.split_at(end);
+    let (clock, fraction) = match clock.iter().position(|byte| *byte == b'.') {
+        Some(at) => (&clock[..at], &clock[at + 1..]),
+        None => (clock, &b"0"[..]),
+    };
+    let is_clock = |clock: &[u8], parts: &[i64]| {
+        let mut given = clock.split(|byte| *byte == b':');
+        let fits = |most: &i64| given.next().is_none_or(|part| is_below(part, *most));
+        parts.iter().all(fits) && given.next().is_none()
+    };
+    let is_offset = match offset {
+        [] | [b'Z'] => true,
+        [b'+' | b'-', offset @ ..] => is_clock(offset, &[23, 59]),
+        _ => false,
+    };
+    is_offset
+        && (1..=9).contains(&fraction.len())
+        && fraction.iter().all(u8::is_ascii_digit)
+        && is_clock(clock, &[23, 59, 60])
+}
+
+/// Returns whether `part` is two digits, at most this number.
+fn is_below(part: &[u8], most: i64) -> bool {
+    part.len() == 2 && digits(part).is_some_and(|number| number <= most)
 }
 
 /// The Monday on which the first week of a year begins.
