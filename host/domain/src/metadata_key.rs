@@ -25,6 +25,10 @@ pub const SERIES: &str = "yearbook.series";
 /// Unit of the smallest distance of two dates in a series.
 pub const AXIS: &str = "yearbook.axis";
 
+/// JSON array of all statuses of a table, each an array of its column and of those that it speaks
+/// of. The rows may have a part of the columns.
+pub const STATUSES: &str = "yearbook.statuses";
+
 /// JSON array of a column's distinct values. Between rooms of the host alone: a plugin is told them
 /// otherwise.
 pub const CODES: &str = "yearbook.codes";

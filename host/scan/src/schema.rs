@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Metadata, Schema, SchemaRef};
 use yearbook_domain::changes::CHANGE_TYPE;
-use yearbook_domain::metadata_key::{OF, PRIMARY_KEY, ROLE, STATUS, TYPE, UNIT};
+use yearbook_domain::metadata_key::{OF, PRIMARY_KEY, ROLE, STATUS, STATUSES, TYPE, UNIT};
 use yearbook_domain::{
     Column, ColumnRole, ColumnType, Credit, DatasetName, Namespace, ReadPlan, Snapshot, SnapshotId,
     TextTraits,
@@ -86,6 +86,25 @@ pub fn with_key(schema: &Schema, snapshot: &Snapshot) -> Schema {
         metadata.insert(PRIMARY_KEY.to_owned(), serde_json::json!(key).to_string());
     }
     schema.clone().with_metadata(metadata)
+}
+
+/// Returns `schema` with all statuses of the rows of `snapshot`, where it has some.
+pub(crate) fn with_statuses(schema: Schema, snapshot: &Snapshot) -> Schema {
+    let status = |column: &Column| {
+        let of = column.status()?.of.iter().map(|of| &**of);
+        Some(std::iter::once(&*column.name).chain(of).collect::<Vec<&str>>())
+    };
+    let statuses: Vec<_> = snapshot
+        .columns
+        .iter()
+        .filter_map(|column| Some(serde_json::json!(status(column)?)))
+        .collect();
+    if statuses.is_empty() {
+        return schema;
+    }
+    let mut metadata = schema.metadata().clone();
+    metadata.insert(STATUSES.to_owned(), serde_json::json!(statuses).to_string());
+    schema.with_metadata(metadata)
 }
 
 /// Text whose distinct values are kept once.

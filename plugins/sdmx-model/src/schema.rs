@@ -12,7 +12,16 @@ impl Structure {
     /// Why the rows are no dataflow.
     pub fn of_schema(schema: &Schema, is_wide: bool) -> Result<Self, Decline> {
         let columns: Vec<Column<'_>> = schema.fields.iter().map(column).collect();
-        Self::new(&columns, &schema.primary_key().unwrap_or_default(), is_wide)
+        let key = schema.primary_key().unwrap_or_default();
+        // The rows may have a part of the table's columns.
+        let Some(statuses) = schema.metadata("yearbook.statuses") else {
+            return Self::new(&columns, &key, is_wide);
+        };
+        let status = |text| {
+            let mut names = names(text);
+            Some((names.next()?, names.collect()))
+        };
+        Self::with_statuses(&columns, statuses.split(']').filter_map(status), &key, is_wide)
     }
 }
 
@@ -33,13 +42,16 @@ fn column(field: &Field) -> Column<'_> {
         DataType::Float32 | DataType::Float64 | DataType::Decimal { .. } => ValueType::Number,
         _ => ValueType::Text,
     };
-    // Names are snake_case, so nothing in this array of JSON is escaped.
-    let of = field.metadata("yearbook.of").unwrap_or_default().split('"').skip(1).step_by(2);
     Column {
         name: &field.name,
         // As geometry, what has no role is never sent.
         role: role.map_or(Role::Geometry, Role::parse),
         value_type,
-        of: of.collect(),
+        of: names(field.metadata("yearbook.of").unwrap_or_default()).collect(),
     }
+}
+
+/// Names in an array of JSON. They are snake_case, so nothing in it is escaped.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split('"').skip(1).step_by(2)
 }

@@ -5,6 +5,7 @@ mod decline;
 
 use crate::{component_id, encode};
 
+use attributes::StatusOf;
 pub use attributes::{Attribute, CONF_STATUS, OBS_STATUS};
 pub use decline::Decline;
 
@@ -159,6 +160,19 @@ impl Structure {
     /// # Errors
     /// Why the table is no dataflow.
     pub fn new(columns: &[Column<'_>], key: &[&str], is_wide: bool) -> Result<Self, Decline> {
+        let statuses = columns.iter().filter(|column| column.role == Role::Status);
+        let statuses = statuses.map(|column| (column.name, column.of.clone()));
+        Self::with_statuses(columns, statuses, key, is_wide)
+    }
+
+    /// The same of a part of a table's columns, with all statuses of the table, which decide
+    /// together which ids they have.
+    pub(crate) fn with_statuses<'a>(
+        columns: &[Column<'_>],
+        statuses: impl Iterator<Item = (&'a str, Vec<&'a str>)>,
+        key: &[&str],
+        is_wide: bool,
+    ) -> Result<Self, Decline> {
         if key.is_empty() {
             return Err(Decline::NoKey);
         }
@@ -190,7 +204,8 @@ impl Structure {
         let types = values().map(|at| columns[at].value_type);
         let value_type = types.reduce(common_type).unwrap_or(ValueType::Number);
         let rest = others().filter(|at| !in_key(*at));
-        let attributes = attributes::find(columns, rest, &measures)?;
+        let statuses: Vec<_> = statuses.map(|(column, of)| StatusOf { column, of }).collect();
+        let attributes = attributes::find(columns, rest, &measures, &statuses)?;
         let is_wide = is_wide || measures.len() > 1;
         Ok(Self { dimensions, is_wide, time, measures, value_type, attributes })
     }

@@ -29,15 +29,56 @@ impl Selected {
         if id == MEASURE && structure.is_wide {
             return self.choose_measures(&comparison);
         }
-        let is_dimension = structure.dimensions.iter().any(|dimension| dimension.id == id);
-        let column = match (&self.flow.sources(id)[..], &structure.measures[..]) {
-            (&[column], _) => column,
+        let is_status = |column: &usize| self.flow.dataset.columns[*column].role == "status";
+        let sources = self.flow.sources(id);
+        let column = match (&sources[..], &structure.measures[..]) {
             ([], [measure]) if id == OBS_VALUE => measure.column,
             ([], _) if id != OBS_VALUE => {
                 return Err(bad_request(format!("there is no component '{id}'")));
             }
-            _ => return Err(unsaid(format!("c[{id}]: it is several columns here"))),
+            (&[column], [_]) => column,
+            (&[column], _) if !is_status(&column) => column,
+            // A row has several of them, and which one is meant another parameter says.
+            _ => {
+                self.of_measures.push((id.to_owned(), comparison));
+                return Ok(());
+            }
         };
+        self.compare_column(id, column, comparison)
+    }
+
+    /// Adds the comparisons of values and statuses of the one measure that is chosen.
+    pub(crate) fn compare_measures(&mut self) -> Step<()> {
+        for (id, comparison) in std::mem::take(&mut self.of_measures) {
+            let chosen = match self.measures[..] {
+                [measure] => self.column_of(&id, measure),
+                _ => None,
+            };
+            let column = chosen.ok_or_else(|| {
+                unsaid(format!(
+                    "c[{id}]: a row has several; choose one measure that has it, by the key or c[MEASURE]"
+                ))
+            })?;
+            self.compare_column(&id, column, comparison)?;
+        }
+        Ok(())
+    }
+
+    /// The column of a component for observations of a measure alone. `None` for a status of
+    /// several columns: nobody told of which.
+    fn column_of(&self, id: &str, measure: usize) -> Option<usize> {
+        let structure = &self.flow.structure;
+        if id == OBS_VALUE {
+            return structure.measures.get(measure).map(|measure| measure.column);
+        }
+        let attribute = structure.attributes.iter().find(|attribute| attribute.id == id)?;
+        let column = attribute.column(measure)?;
+        self.flow.dataset.columns.get(column)?.of.is_some().then_some(column)
+    }
+
+    fn compare_column(&mut self, id: &str, column: usize, comparison: Comparison) -> Step<()> {
+        let structure = &self.flow.structure;
+        let is_dimension = structure.dimensions.iter().any(|dimension| dimension.id == id);
         let is_coded = is_dimension || self.flow.is_coded(id);
         let column = &self.flow.dataset.columns[column];
         let is_bound = !matches!(comparison.operator, Operator::Equal | Operator::NotEqual);

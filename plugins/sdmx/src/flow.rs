@@ -70,8 +70,8 @@ impl Flow {
         match coded.find(|column| !is_stored(column)) {
             None => Ok(()),
             Some(Column { name, .. }) => Err(format!(
-                "the column `{name}` has no codelist, for its values are numbers, more than \
-                 {MAX_CODES} or too long"
+                "the column `{name}` has no codelist, for its values are not stored: they are \
+                 numbers, more than {MAX_CODES} or too long, or what was stored is damaged"
             )),
         }
     }

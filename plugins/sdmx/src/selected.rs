@@ -21,6 +21,8 @@ pub(crate) struct Selected {
     pub(crate) selection: Selection,
     /// Positions of the measures, among those of the structure.
     pub(crate) measures: Vec<usize>,
+    /// Comparisons of what each measure has for itself, by the id of the component.
+    pub(crate) of_measures: Vec<(String, Comparison)>,
     /// Set where no row can be selected: a code that no value has.
     pub(crate) is_nothing: bool,
     pub(crate) content: Content,
@@ -47,6 +49,7 @@ impl Selected {
             flow,
             selection,
             measures,
+            of_measures: Vec::new(),
             is_nothing: false,
             content: Content::Full,
             is_flat: false,
@@ -55,6 +58,7 @@ impl Selected {
         for (name, value) in request.parameters() {
             selected.read(face, name, value)?;
         }
+        selected.compare_measures()?;
         selected.finish();
         Ok(selected)
     }

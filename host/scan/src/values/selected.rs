@@ -11,7 +11,7 @@ use yearbook_domain::values::ValuesPage;
 use yearbook_domain::{ColumnRole, Date, ReadPlan};
 
 use crate::filter::passing_values;
-use crate::schema::with_key;
+use crate::schema::{with_key, with_statuses};
 use crate::{Reader, StorageFailure};
 
 impl Reader {
@@ -45,7 +45,7 @@ impl Reader {
 }
 
 impl Reader {
-    /// Returns the schema of the rows of `plan` with their key, and the distinct values of its
+    /// Returns the schema of the rows of `plan` with their key and statuses, and the distinct values of its
     /// columns, ascending, less those that its conditions and dates exclude; `None` for one that is
     /// measured, and where they are not stored.
     ///
@@ -77,7 +77,8 @@ impl Reader {
             }
             codes.push(values);
         }
-        Ok((with_key(&*Self::schema(plan)?, snapshot), codes))
+        let schema = with_key(&*Self::schema(plan)?, snapshot);
+        Ok((with_statuses(schema, snapshot), codes))
     }
 }
 

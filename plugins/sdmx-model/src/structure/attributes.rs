@@ -39,16 +39,6 @@ impl Attribute {
         let speaks = |(_, measures): &&(usize, Vec<usize>)| measures.contains(&measure);
         self.sources.iter().find(speaks).map(|(column, _)| *column)
     }
-
-    /// Returns whether one of its columns may speak of what another one does. Names alone decide,
-    /// and whether a status speaks of one column, so that structures and data, of which each is
-    /// told more than the other, have the same ids.
-    fn is_taken(&self, columns: &[Column<'_>], status: &Column<'_>) -> bool {
-        self.sources.iter().any(|(column, _)| match (&columns[*column].of[..], &status.of[..]) {
-            ([one], [other]) => one == other,
-            _ => true,
-        })
-    }
 }
 
 /// The attributes that `rest`, positions of columns, are. Statuses of columns that are left out are
@@ -57,6 +47,7 @@ pub(super) fn find(
     columns: &[Column<'_>],
     rest: impl Iterator<Item = usize>,
     measures: &[Measure],
+    statuses: &[StatusOf<'_>],
 ) -> Result<Vec<Attribute>, Decline> {
     let mut attributes: Vec<Attribute> = Vec::new();
     for at in rest {
@@ -72,17 +63,14 @@ pub(super) fn find(
         if of.is_empty() {
             continue;
         }
-        let common = if is_status { common_id(column) } else { None };
+        let common = statuses.iter().position(|status| is_status && status.column == column.name);
+        let common = common.and_then(|at| common_id(statuses, at));
         let there = attributes.iter_mut().find(|attribute| Some(&*attribute.id) == common);
-        let common = match there {
-            Some(attribute) if !attribute.is_taken(columns, column) => {
-                attribute.sources.push((at, of));
-                continue;
-            }
-            Some(_) => None,
-            None => common.map(str::to_owned),
-        };
-        let id = common.or_else(|| component_id(column.name));
+        if let Some(attribute) = there {
+            attribute.sources.push((at, of));
+            continue;
+        }
+        let id = common.map(str::to_owned).or_else(|| component_id(column.name));
         let id = id.ok_or_else(|| Decline::Name(column.name.to_owned()))?;
         let representation = if is_status {
             Representation::Coded
@@ -94,15 +82,36 @@ pub(super) fn find(
     Ok(attributes)
 }
 
-/// The id of SDMX that a status has by its name, less the name of the one column that it speaks of.
-fn common_id(status: &Column<'_>) -> Option<&'static str> {
-    let kind = match status.of[..] {
-        [of] => status.name.strip_prefix(of).and_then(|rest| rest.strip_prefix('_')),
-        _ => None,
-    };
-    match kind.unwrap_or(status.name) {
-        "status" | "obs_status" => Some(OBS_STATUS),
-        "conf_status" => Some(CONF_STATUS),
-        _ => None,
+/// The id of SDMX that a status of a table has by its name, unless one before it has it and may
+/// speak of the same. Of those that speak of several columns nobody but the data knows which.
+fn common_id(statuses: &[StatusOf<'_>], at: usize) -> Option<&'static str> {
+    let (before, status) = (statuses.get(..at)?, statuses.get(at)?);
+    let id = status.common_id()?;
+    let is_taken = before.iter().any(|other| {
+        let is_apart = matches!((&other.of[..], &status.of[..]), ([one], [two]) if one != two);
+        other.common_id() == Some(id) && !is_apart
+    });
+    (!is_taken).then_some(id)
+}
+
+/// A status of a table, with the columns that it speaks of.
+#[derive(Debug)]
+pub(super) struct StatusOf<'a> {
+    pub(super) column: &'a str,
+    pub(super) of: Vec<&'a str>,
+}
+
+impl StatusOf<'_> {
+    /// The id of SDMX by its name, less the name of the one column that it speaks of.
+    fn common_id(&self) -> Option<&'static str> {
+        let kind = match self.of[..] {
+            [of] => self.column.strip_prefix(of).and_then(|rest| rest.strip_prefix('_')),
+            _ => None,
+        };
+        match kind.unwrap_or(self.column) {
+            "status" | "obs_status" => Some(OBS_STATUS),
+            "conf_status" => Some(CONF_STATUS),
+            _ => None,
+        }
     }
 }

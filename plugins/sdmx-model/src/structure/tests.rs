@@ -114,6 +114,28 @@ fn a_status_is_known_by_its_name_contract_19() {
 }
 
 #[test]
+fn statuses_have_the_same_ids_whatever_columns_are_sent_contract_19() {
+    let columns = [
+        column("date", "date", ValueType::Date),
+        column("people", "value", ValueType::Integer),
+        status("status", &["gdp", "people"]),
+        status("people_conf_status", &["people"]),
+    ];
+    let all = [
+        ("gdp_status", vec!["gdp"]),
+        ("status", vec!["gdp", "people"]),
+        ("people_conf_status", vec!["people"]),
+    ];
+    let ids = |statuses: &[(&'static str, Vec<&'static str>)]| {
+        let statuses = statuses.iter().cloned();
+        let found = Structure::with_statuses(&columns, statuses, &["date"], true).unwrap();
+        found.attributes.into_iter().map(|attribute| attribute.id).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&all), ["STATUS", "CONF_STATUS"], "one that is not sent has the id");
+    assert_eq!(ids(&all[1..]), ["OBS_STATUS", "CONF_STATUS"]);
+}
+
+#[test]
 fn other_tables_are_no_dataflows_contract_19() {
     let decline = |columns: &[Column<'_>], key: &[&str]| {
         Structure::new(columns, key, false).unwrap_err().to_string()

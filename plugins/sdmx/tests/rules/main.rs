@@ -5,7 +5,9 @@ mod catalogue;
 mod structures;
 
 use yearbook_sdk::Value;
-use yearbook_sdk::adapter::{Dataset, Example, Fact, Operator, Pick, Question, Reply};
+use yearbook_sdk::adapter::{
+    Column, ColumnType, Dataset, Example, Fact, Operator, Pick, Question, Reply,
+};
 use yearbook_sdk::testing::sample::SampleCatalogue;
 use yearbook_sdk::testing::{adapting, encode};
 use yearbook_sdmx::{Csv, Sdmx};
@@ -207,6 +209,44 @@ fn what_speaks_of_time_needs_time_contract_19() {
         let (reply, _) = reply_over(&request, &undated);
         assert!(matches!(reply, Reply::Document(document) if document.status == 400), "{name}");
     }
+}
+
+#[test]
+fn what_a_row_has_several_of_is_compared_for_one_measure_contract_19() {
+    let change = |fact: &mut Fact| {
+        let Fact::Dataset(dataset) = fact else { return };
+        for (name, of) in [("no_status", Some("no")), ("cpi_status", Some("cpi")), ("note", None)] {
+            let column = dataset.columns.iter().find(|column| column.name == "cpi").unwrap();
+            dataset.columns.push(Column {
+                name: name.to_owned(),
+                type_: ColumnType::Text,
+                role: "status".to_owned(),
+                of: of.map(str::to_owned),
+                distinct: Some(2),
+                ..column.clone()
+            });
+        }
+    };
+    let condition = |query: &str| {
+        let address = format!("/3.0/data/dataflow/TESTS/PRICES_WIDE/+/{query}");
+        // The sample catalogue has no such columns, and refuses to count what they select.
+        let (reply, asked) = reply_over(&Example::get(&address, 0).request, change);
+        let counted = asked.iter().find_map(|question| match question {
+            Question::Count(selection) => Some(selection.conditions[0].column.clone()),
+            _ => None,
+        });
+        match reply {
+            Reply::Document(document) => counted.ok_or(document.status),
+            _ => Ok(counted.unwrap()),
+        }
+    };
+    assert_eq!(condition("no?c[OBS_STATUS]=P"), Ok("no_status".to_owned()));
+    assert_eq!(condition("*?c[OBS_STATUS]=P&c[MEASURE]=cpi"), Ok("cpi_status".to_owned()));
+    assert_eq!(condition("cpi?c[OBS_VALUE]=gt:1"), Ok("cpi".to_owned()));
+    for query in ["*?c[OBS_STATUS]=P", "cpi+no?c[OBS_STATUS]=P", "*?c[OBS_VALUE]=gt:1"] {
+        assert_eq!(condition(query), Err(501), "{query}");
+    }
+    assert_eq!(condition("no?c[NOTE]=P"), Err(501), "nobody tells of which columns it speaks");
 }
 
 #[test]
