@@ -90,15 +90,12 @@ pub fn with_key(schema: &Schema, snapshot: &Snapshot) -> Schema {
 
 /// Returns `schema` with all statuses of the rows of `snapshot`, where it has some.
 pub(crate) fn with_statuses(schema: Schema, snapshot: &Snapshot) -> Schema {
-    let status = |column: &Column| {
-        let of = column.status()?.of.iter().map(|of| &**of);
-        Some(std::iter::once(&*column.name).chain(of).collect::<Vec<&str>>())
-    };
-    let statuses: Vec<_> = snapshot
-        .columns
-        .iter()
-        .filter_map(|column| Some(serde_json::json!(status(column)?)))
-        .collect();
+    let of = |column: &Column| Some(column.status()?.of.clone());
+    let statuses = snapshot.columns.iter().filter_map(|column| {
+        let names: Vec<String> = [column.name.clone()].into_iter().chain(of(column)?).collect();
+        Some(names)
+    });
+    let statuses: Vec<_> = statuses.collect();
     if statuses.is_empty() {
         return schema;
     }
