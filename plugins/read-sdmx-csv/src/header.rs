@@ -7,7 +7,7 @@ use yearbook_sdk::reader::{
     ColumnMatch, ColumnRequest, FilePlace, ReadColumn, ReadRefusal, RequestedType,
     match_qualified_columns,
 };
-use yearbook_sdmx_values::quote;
+use yearbook_sdmx_values::{REPORTING_YEAR, quote};
 
 /// The component that is the time (SDMX 3.0, section 2).
 const TIME: &str = "TIME_PERIOD";
@@ -63,6 +63,8 @@ pub(crate) struct Header {
     width: usize,
     structure: Option<usize>,
     action: Option<usize>,
+    /// Position of the day on which reporting years begin.
+    reporting_year: Option<usize>,
     /// Position of the first component.
     first: usize,
     requested: Vec<Component>,
@@ -100,6 +102,7 @@ impl Header {
             ));
         }
         let action = if version_2 { find("ACTION") } else { None };
+        let reporting_year = find(REPORTING_YEAR);
         let message = |name: &str| {
             version_2
                 && ["STRUCTURE_ID", "STRUCTURE_NAME", "ACTION", "SERIES_KEY", "OBS_KEY"]
@@ -129,7 +132,7 @@ impl Header {
             Component::new(file, found, is_escaped(file))
         };
         let requested = found.into_iter().map(component).collect();
-        Ok(Self { width: names.len(), structure, action, first, requested })
+        Ok(Self { width: names.len(), structure, action, reporting_year, first, requested })
     }
 
     /// The columns that the reader gives.
@@ -147,6 +150,13 @@ impl Header {
     /// The components that are asked for.
     pub(crate) fn requested(&self) -> &[Component] {
         &self.requested
+    }
+
+    /// The day on which a record's reporting years begin; empty where it has none.
+    pub(crate) fn reporting_year<'a>(&self, record: &CsvRecord<'a>) -> &'a str {
+        let cell = self.reporting_year.and_then(|position| record.cell(position));
+        // What is no text is no first of January either.
+        cell.map_or("", |cell| std::str::from_utf8(cell).unwrap_or("?"))
     }
 
     /// Refuses a record that has another number of fields than the header.

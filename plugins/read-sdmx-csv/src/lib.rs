@@ -106,8 +106,9 @@ impl Reader for SdmxCsvReader {
             if !self.values.has_exact_nulls() && header.is_empty_match(&record) {
                 continue;
             }
+            let year = header.reporting_year(&record);
             for (at, component) in header.requested().iter().enumerate() {
-                add_cell(rows, at, component, &record, &self.values)?;
+                add_cell(rows, at, (component, year), &record, &self.values)?;
             }
             rows.end_row();
         }
@@ -136,7 +137,7 @@ fn refusal(fault: CsvFault) -> ReadRefusal {
 fn add_cell(
     rows: &mut RowBuilder,
     at: usize,
-    component: &Component,
+    (component, year): (&Component, &str),
     record: &CsvRecord<'_>,
     values: &Values,
 ) -> Result<(), ReadRefusal> {
@@ -145,6 +146,8 @@ fn add_cell(
     let text =
         text.map_err(|_| ReadRefusal::malformed(place(), "is not UTF-8; convert the file"))?;
     let text = text.and_then(|text| component.part_of(text));
+    let checked = values.check_reporting_year(year, component.requested_type, text);
+    checked.map_err(|why| ReadRefusal::unsupported(place(), why))?;
     let added = values.add(rows, at, component.requested_type, text, component.is_escaped);
     added.map_err(|why| ReadRefusal::unsupported(place(), why))
 }

@@ -23,7 +23,7 @@ impl Opening {
     /// Takes the next bytes; a reader of all so far once the first line is among them.
     ///
     /// # Errors
-    /// [`ReadRefusal`] for UTF-16.
+    /// [`ReadRefusal`] for UTF-16 and for lines that end in carriage returns alone.
     pub(crate) fn push(
         &mut self,
         bytes: &[u8],
@@ -41,6 +41,14 @@ impl Opening {
                 "is UTF-16, not UTF-8; save the file as UTF-8, in Excel as \"CSV UTF-8\"",
             ));
         }
+        // Its rows would be names of columns, which refusals list.
+        let line = first_line(&self.bytes);
+        if memchr(b'\r', line.strip_suffix(b"\r").unwrap_or(line)).is_some() {
+            return Err(ReadRefusal::malformed(
+                FilePlace::line(1, ""),
+                "has a carriage return without a line feed; save the file with lines that end in LF or CRLF",
+            ));
+        }
         let delimiter = self.delimiter.unwrap_or_else(|| find_delimiter(&self.bytes));
         let mut reader = CsvReader::new(delimiter, CsvStrictness::QuotedFields, BOUNDS);
         reader.push(&std::mem::take(&mut self.bytes), last);
@@ -48,12 +56,15 @@ impl Opening {
     }
 }
 
+fn first_line(bytes: &[u8]) -> &[u8] {
+    &bytes[..memchr(b'\n', bytes).unwrap_or(bytes.len())]
+}
+
 /// The first of comma, semicolon and tab that the first line has outside quotes and brackets, which
 /// name what separates the values of one field.
 fn find_delimiter(bytes: &[u8]) -> u8 {
-    let line = &bytes[..memchr(b'\n', bytes).unwrap_or(bytes.len())];
     let mut quoted = false;
-    for byte in line {
+    for byte in first_line(bytes) {
         match byte {
             b'"' | b'[' | b']' => quoted = !quoted,
             b',' | b';' | b'\t' if !quoted => return *byte,

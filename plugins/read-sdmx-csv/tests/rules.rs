@@ -108,7 +108,7 @@ fn what_a_publisher_calls_missing_is_null_contract_7() {
     let requests =
         [request("obs_value", RequestedType::Integer), request("obs_status", RequestedType::Text)];
     let refused = refusal(&text, &requests);
-    assert!(refused.starts_with("line 3, obs_value: \"..\" is not an integer"), "{refused}");
+    assert!(refused.starts_with("line 3, obs_value: is not an integer"), "{refused}");
     let table = |missing: &str| {
         let chosen = [("missing_values", Value::Text(missing.to_owned()))];
         read::<SdmxCsvReader>(text.as_bytes(), &requests, &chosen).unwrap()
@@ -136,7 +136,7 @@ fn ids_and_nulls_come_back_as_they_were_written_contract_7() {
     let refused = read_with(&[("nulls", "exact"), ("escaped", "FREQ REF_AREA")]).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "line 3, freq: \"\" is no id that Yearbook writes; leave its column out of the option `escaped`"
+        "line 3, freq: is no id that Yearbook writes; leave its column out of the option `escaped`"
     );
     let table = read_with(&[("nulls", "exact"), ("escaped", "REF_AREA")]).unwrap();
     assert_eq!(table.column("freq"), [Some("$"), Some(""), None]);
@@ -238,7 +238,7 @@ fn sdmx_csv_is_refused_with_line_and_column_contract_7() {
         (
             file(&[good, "A,NZ,2024,many,A"]),
             &value[..],
-            "line 3, obs_value: \"many\" is not a number",
+            "line 3, obs_value: is not a number; declare",
         ),
         (file(&[good, "A,NZ,2024"]), &value, "line 3: has 6 fields where the header has 8"),
         (file(&[good, "A,NZ,\"2024,1,A"]), &value, "line 3: has a quote that is not closed"),
@@ -267,11 +267,62 @@ fn sdmx_csv_is_refused_with_line_and_column_contract_7() {
     }
     let weeks = [from("period", "TIME_PERIOD", RequestedType::Period)];
     let refused = refusal(&file(&["W,NZ,2024-W05,1,A"]), &weeks);
-    assert!(refused.starts_with("line 2, period: \"2024-W05\" has no code"), "{refused}");
+    assert!(refused.starts_with("line 2, period: has no code"), "{refused}");
     let no_text = [HEAD.as_bytes(), b"dataflow,T:C(1.0),I,A,\xff,2024,1,A\n"].concat();
     let area = [request("ref_area", RequestedType::Text)];
     let refused = read::<SdmxCsvReader>(&no_text, &area, &[]).unwrap_err().to_string();
     assert!(refused.starts_with("line 2, ref_area: is not UTF-8"), "{refused}");
+}
+
+/// The value of an observation may be secret.
+#[test]
+fn no_refusal_repeats_a_value_contract_7() {
+    use RequestedType::{Boolean, Date, Integer, Number, Period};
+    let text = file(&["A,NZ,2023,\"98765,4\",Q"]);
+    for requested_type in [Boolean, Date, Integer, Number, Period] {
+        let refused = refusal(&text, &[request("obs_value", requested_type)]);
+        assert!(refused.starts_with("line 2, obs_value: is no"), "{refused}");
+        assert!(!refused.contains("98765"), "{refused}");
+    }
+    let requests = [request("price", Number)];
+    for text in [text.replace('\n', "\r"), text.trim_end().replace('\n', "\r")] {
+        for requests in [&requests[..], &[]] {
+            for bytes in [1, 7, 1000] {
+                let read = read_in_chunks::<SdmxCsvReader>(text.as_bytes(), bytes, requests, &[]);
+                assert_eq!(
+                    read.unwrap_err().to_string(),
+                    "line 1: has a carriage return without a line feed; save the file with lines that end in LF or CRLF"
+                );
+            }
+        }
+    }
+    let escaped = [("escaped", Value::Text("OBS_VALUE".to_owned()))];
+    let read = read::<SdmxCsvReader>(text.as_bytes(), &[request("obs_value", Number)], &escaped);
+    let refused = read.unwrap_err().to_string();
+    assert!(refused.starts_with("line 2, obs_value: is no id that"), "{refused}");
+}
+
+#[test]
+fn periods_of_other_reporting_years_are_refused_contract_7() {
+    let requests = [from("date", "TIME_PERIOD", RequestedType::Date)];
+    let text = |start: &str, period: &str| {
+        format!(
+            "DATAFLOW,TIME_PERIOD,OBS_VALUE,REPORTING_YEAR_START_DAY\nT:C(1.0),{period},1,{start}\n"
+        )
+    };
+    for (start, period, date) in [
+        ("--01-01", "2024-Q1", "2024-01-01"),
+        ("", "2024-Q1", "2024-01-01"),
+        ("--07-01", "2024-08", "2024-08-01"),
+    ] {
+        let text = text(start, period);
+        let table = read::<SdmxCsvReader>(text.as_bytes(), &requests, &[]).unwrap();
+        assert_eq!(table.column("date"), [Some(date)]);
+    }
+    for period in ["2024-Q1", "2024-S2", "2024-M01"] {
+        let refused = refusal(&text("--07-01", period), &requests);
+        assert!(refused.starts_with("line 2, date: is a period of a reporting year"), "{refused}");
+    }
 }
 
 #[test]

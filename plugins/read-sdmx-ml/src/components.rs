@@ -7,6 +7,7 @@ use yearbook_sdk::generator::Role;
 use yearbook_sdk::reader::{
     ColumnRequest, FilePlace, ReadColumn, ReadRefusal, RequestedType, snake_case,
 };
+use yearbook_sdmx_values::REPORTING_YEAR;
 
 use crate::tags::refusal;
 
@@ -21,6 +22,10 @@ const KEPT_BYTES: usize = 64 << 10;
 
 /// Ids that a message lists.
 const IDS_LISTED: usize = 20;
+
+/// Statuses, which no group may have: they are no dimensions, so that they are meant for its
+/// observations.
+const STATUSES: [&str; 2] = ["OBS_STATUS", "CONF_STATUS"];
 
 /// Place of an attribute, outermost first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +43,41 @@ pub(crate) struct Column {
     pub(crate) is_escaped: bool,
     /// Id of its component, once an element had it.
     found: Option<String>,
-    /// Texts by level; kept when there is none, for the next.
-    texts: [(bool, String); 3],
+    texts: Texts,
+    /// Set where a group has it.
+    is_at_group: bool,
+    /// Set once an observation had it neither itself nor at its series.
+    was_missed: bool,
+}
+
+/// Texts by level; kept when there is none, for the next.
+#[derive(Debug, Default)]
+struct Texts([(bool, String); 3]);
+
+impl Texts {
+    /// Forgets the texts of a level and of those inside it.
+    fn clear(&mut self, level: Level) {
+        for (is_there, text) in &mut self.0[level as usize..] {
+            *is_there = false;
+            // A message may have a huge text in each column once.
+            if text.capacity() > KEPT_BYTES {
+                *text = String::new();
+            }
+        }
+    }
+
+    /// Takes a text; false where the level has one.
+    fn set(&mut self, level: Level, text: &str) -> bool {
+        let (is_there, kept) = &mut self.0[level as usize];
+        kept.clear();
+        kept.push_str(text);
+        !std::mem::replace(is_there, true)
+    }
+
+    /// The text of an observation, at the innermost level that has one.
+    fn text(&self) -> Option<&str> {
+        self.0.iter().rev().find(|(is_there, _)| *is_there).map(|(_, text)| text.as_str())
+    }
 }
 
 /// The components.
@@ -56,8 +94,10 @@ pub(crate) struct Components {
     escaped: Vec<String>,
     /// Ids that may be missing.
     optional: Vec<String>,
-    /// Ids at groups.
+    /// Ids at groups, where no columns were asked for.
     of_groups: BTreeSet<String>,
+    /// Day on which reporting years begin.
+    reporting_year: Texts,
 }
 
 impl Components {
@@ -71,20 +111,16 @@ impl Components {
             escaped: escaped.to_vec(),
             optional: optional.split_whitespace().map(str::to_owned).collect(),
             of_groups: BTreeSet::new(),
+            reporting_year: Texts::default(),
         }
     }
 
     /// Forgets the texts of a level and of those inside it.
     pub(crate) fn clear(&mut self, level: Level) {
         for column in &mut self.columns {
-            for (is_there, text) in &mut column.texts[level as usize..] {
-                *is_there = false;
-                // A message may have a huge text in each column once.
-                if text.capacity() > KEPT_BYTES {
-                    *text = String::new();
-                }
-            }
+            column.texts.clear(level);
         }
+        self.reporting_year.clear(level);
     }
 
     /// True where the text of a component is of use.
@@ -92,7 +128,8 @@ impl Components {
         if !self.by_id.contains_key(id) {
             self.learn(id, line)?;
         }
-        Ok(self.by_id.get(id).is_some_and(|columns| !columns.is_empty()))
+        let is_column = self.by_id.get(id).is_some_and(|columns| !columns.is_empty());
+        Ok(is_column || id == REPORTING_YEAR)
     }
 
     /// Keeps the text of a component that is wanted.
@@ -103,27 +140,76 @@ impl Components {
         text: &str,
         line: u64,
     ) -> Result<(), ReadRefusal> {
-        for at in self.by_id.get(id).into_iter().flatten() {
-            let (is_there, kept) = &mut self.columns[*at].texts[level as usize];
-            if std::mem::replace(is_there, true) {
-                return Err(refusal(line, format!("has {id} twice in one element")));
+        let columns = self.by_id.get(id).into_iter().flatten();
+        let mut is_new = true;
+        for at in columns {
+            is_new &= self.columns[*at].texts.set(level, text);
+        }
+        if id == REPORTING_YEAR {
+            is_new &= self.reporting_year.set(level, text);
+        }
+        if is_new { Ok(()) } else { Err(refusal(line, format!("has {id} twice in one element"))) }
+    }
+
+    /// The day on which an observation's reporting years begin; empty where none is told.
+    pub(crate) fn reporting_year(&self) -> &str {
+        self.reporting_year.text().unwrap_or_default()
+    }
+
+    /// Notes a component of a group. Dimensions are there, and so are attributes of all its
+    /// observations; the latter these do not have themselves.
+    ///
+    /// # Errors
+    /// [`ReadRefusal::Unsupported`] for one that is asked for and that observations do not have.
+    pub(crate) fn note_group(&mut self, id: &str, line: u64) -> Result<(), ReadRefusal> {
+        for column in self.columns.iter_mut().filter(|column| column.fits(id)) {
+            column.is_at_group = true;
+            if column.was_missed || STATUSES.contains(&id) {
+                return Err(not_joined(line, &column.request.name));
             }
-            kept.clear();
-            kept.push_str(text);
+        }
+        if self.was_asked {
+            return Ok(());
+        }
+        if STATUSES.contains(&id) {
+            return Err(not_joined(line, id));
+        }
+        if self.of_groups.len() >= COMPONENTS || id.len() > ID_BYTES {
+            return Err(too_many(line));
+        }
+        self.of_groups.insert(id.to_owned());
+        if self.takes_all { Ok(()) } else { self.find_of_groups(line) }
+    }
+
+    /// An observation is there: after the first, no more columns come.
+    ///
+    /// # Errors
+    /// [`ReadRefusal::Unsupported`] for a component that only its groups may have.
+    pub(crate) fn close(&mut self, line: u64) -> Result<(), ReadRefusal> {
+        if std::mem::take(&mut self.takes_all) {
+            self.find_of_groups(line)?;
+        }
+        for column in &mut self.columns {
+            // What a data set says of all, a group may say otherwise.
+            if column.texts.0[Level::Series as usize..].iter().all(|(is_there, _)| !is_there) {
+                column.was_missed = true;
+                if column.is_at_group {
+                    return Err(not_joined(line, &column.request.name));
+                }
+            }
         }
         Ok(())
     }
 
-    /// Notes a component of a group.
-    pub(crate) fn note_group(&mut self, id: &str) {
-        if self.of_groups.len() < IDS_LISTED && id.len() <= ID_BYTES {
-            self.of_groups.insert(id.to_owned());
+    /// Finds the columns of what groups have, where each component is one.
+    fn find_of_groups(&mut self, line: u64) -> Result<(), ReadRefusal> {
+        for id in &self.of_groups {
+            let Some(column) = self.columns.iter_mut().find(|column| column.fits(id)) else {
+                return Err(not_joined(line, id));
+            };
+            column.is_at_group = true;
         }
-    }
-
-    /// The first observation is there: no more columns come.
-    pub(crate) fn close(&mut self) {
-        self.takes_all = false;
+        Ok(())
     }
 
     /// The columns.
@@ -141,19 +227,15 @@ impl Components {
             if may_miss(&|id| column.fits(id)) {
                 continue;
             }
-            let sentence = if self.of_groups.iter().any(|id| column.fits(id)) {
-                "stands at groups alone, which are not joined with observations; take the data as SDMX-CSV".to_owned()
-            } else {
-                let mut ids: Vec<&str> = self.by_id.keys().map(String::as_str).collect();
-                ids.sort_unstable();
-                ids.truncate(IDS_LISTED);
-                format!(
-                    "no observation has {:?}; name one of its components in `yearbook.source_columns`: {}; or write the \
-                     component in the option `optional`, if it may be missing",
-                    column.request.source.as_ref().unwrap_or(&column.request.name),
-                    ids.join(", ")
-                )
-            };
+            let mut ids: Vec<&str> = self.by_id.keys().map(String::as_str).collect();
+            ids.sort_unstable();
+            ids.truncate(IDS_LISTED);
+            let sentence = format!(
+                "no observation has {:?}; name one of its components in `yearbook.source_columns`: {}; or write the \
+                 component in the option `optional`, if it may be missing",
+                column.request.source.as_ref().unwrap_or(&column.request.name),
+                ids.join(", ")
+            );
             return Err(ReadRefusal::unsupported(FilePlace::path(&column.request.name), sentence));
         }
         let is_unknown = |id: &&String| {
@@ -171,10 +253,7 @@ impl Components {
     /// Finds the columns of an id that comes for the first time.
     fn learn(&mut self, id: &str, line: u64) -> Result<(), ReadRefusal> {
         if self.by_id.len() >= COMPONENTS || id.len() > ID_BYTES {
-            let sentence = format!(
-                "has more than {COMPONENTS} components, or one with an id of more than {ID_BYTES} bytes"
-            );
-            return Err(refusal(line, sentence));
+            return Err(too_many(line));
         }
         if !self.was_asked {
             if !self.takes_all {
@@ -208,7 +287,14 @@ impl Components {
 
 impl Column {
     fn new(request: ColumnRequest) -> Self {
-        Self { request, is_escaped: false, found: None, texts: Default::default() }
+        Self {
+            request,
+            is_escaped: false,
+            found: None,
+            texts: Texts::default(),
+            is_at_group: false,
+            was_missed: false,
+        }
     }
 
     fn fits(&self, id: &str) -> bool {
@@ -220,8 +306,22 @@ impl Column {
 
     /// The text of an observation, at the innermost level that has one.
     pub(crate) fn text(&self) -> Option<&str> {
-        self.texts.iter().rev().find(|(is_there, _)| *is_there).map(|(_, text)| text.as_str())
+        self.texts.text()
     }
+}
+
+fn not_joined(line: u64, name: &str) -> ReadRefusal {
+    ReadRefusal::unsupported(
+        FilePlace::line(line, name),
+        "stands at a group, and groups are not joined with their observations; take the data as SDMX-CSV",
+    )
+}
+
+fn too_many(line: u64) -> ReadRefusal {
+    let sentence = format!(
+        "has more than {COMPONENTS} components, or one with an id of more than {ID_BYTES} bytes"
+    );
+    refusal(line, sentence)
 }
 
 impl From<&Column> for ReadColumn {

@@ -7,12 +7,14 @@ use yearbook_sdk::reader::{
     ColumnRequest, FilePlace, ReadColumn, ReadRefusal, ReaderDescription, RowBuilder,
 };
 use yearbook_sdk::{Kind, Options, Parameter, Reader};
-use yearbook_sdmx_values::{Values, quote};
+use yearbook_sdmx_values::{REPORTING_YEAR, Values, is_calendar_year, quote};
 
 mod components;
+mod footer;
 mod tags;
 
 use components::{Components, Level};
+use footer::Footer;
 use tags::{Tag, Tags, local, refusal};
 
 yearbook_sdk::export_reader!(SdmxMlReader);
@@ -29,6 +31,9 @@ pub struct SdmxMlReader {
     structure: Option<String>,
     /// Line of the observation that is no row yet.
     observation: Option<u64>,
+    footer: Footer,
+    /// Set once a data set was there.
+    has_data_set: bool,
     /// Set once an observation was there.
     has_rows: bool,
     /// Set once the columns are known.
@@ -50,6 +55,11 @@ enum Element {
     Observation,
     /// A component that is an element, since it has several values.
     Component,
+    Footer,
+    /// What the footer says of the message.
+    Status,
+    /// The words of that.
+    StatusText,
     Other,
 }
 
@@ -60,10 +70,15 @@ impl Element {
             (Some(Self::Message), "DataSet") => Self::DataSet,
             (Some(Self::Message), "Header") => Self::Header,
             (Some(Self::Header), "DataSetAction") => Self::Action,
+            (Some(Self::Message), "Footer") => Self::Footer,
+            (Some(Self::Footer), "Message") => Self::Status,
+            (Some(Self::Status), _) => Self::StatusText,
             (Some(Self::DataSet), "Group" | "Atts") => Self::Group,
             (Some(Self::DataSet), "Series") => Self::Series,
             (Some(Self::DataSet | Self::Series), "Obs") => Self::Observation,
-            (Some(Self::DataSet | Self::Series | Self::Observation), "Comp") => Self::Component,
+            (Some(Self::DataSet | Self::Group | Self::Series | Self::Observation), "Comp") => {
+                Self::Component
+            }
             _ => Self::Other,
         }
     }
@@ -86,7 +101,7 @@ impl Reader for SdmxMlReader {
             example: EXAMPLE,
             docs: "Structure-specific data of SDMX-ML 2.1 and 3.0, in series or flat. The components are columns under their ids; \
                    those of the series and the data set are told with every observation. All data sets are of one structure, and \
-                   none deletes. Groups are left out. An empty value is null, and so are NaN as a number and what `missing_values` \
+                   none deletes. Groups are not joined with observations: what they alone have is refused where it is asked for. An empty value is null, and so are NaN as a number and what `missing_values` \
                    lists. What Yearbook sends comes back exactly with `nulls`, `escaped` and `optional`.",
         }
     }
@@ -100,6 +115,8 @@ impl Reader for SdmxMlReader {
             path: Vec::new(),
             structure: None,
             observation: None,
+            footer: Footer::default(),
+            has_data_set: false,
             has_rows: false,
             is_ready: false,
             is_last: false,
@@ -125,11 +142,16 @@ impl Reader for SdmxMlReader {
     fn pull(&mut self, rows: &mut RowBuilder) -> Result<(), ReadRefusal> {
         while !rows.is_full() && self.find_observation()? {
             let line = self.observation.take().unwrap_or_default();
+            let year = self.components.reporting_year();
             for (at, column) in self.components.columns().iter().enumerate() {
                 let request = &column.request;
                 let text = column.text();
                 self.values
-                    .add(rows, at, request.requested_type, text, column.is_escaped)
+                    .check_reporting_year(year, request.requested_type, text)
+                    .and_then(|()| {
+                        let requested_type = request.requested_type;
+                        self.values.add(rows, at, requested_type, text, column.is_escaped)
+                    })
                     .map_err(|why| {
                         ReadRefusal::unsupported(FilePlace::line(line, &request.name), why)
                     })?;
@@ -149,8 +171,13 @@ impl SdmxMlReader {
         while let Some(tag) = self.tags.read()? {
             if tag.is_end {
                 let line = tag.line;
-                if self.path.pop() == Some(Element::Action) && is_deletion(self.tags.text()) {
-                    return Err(deletion(line, "DataSetAction"));
+                match self.path.pop() {
+                    Some(Element::Action) if is_deletion(self.tags.text()) => {
+                        return Err(deletion(line, "DataSetAction"));
+                    }
+                    Some(Element::StatusText) => self.footer.add_text(self.tags.text()),
+                    Some(Element::Status) => self.footer.finish_status()?,
+                    _ => {}
                 }
                 continue;
             }
@@ -163,20 +190,34 @@ impl SdmxMlReader {
                     check_message(&tag)?;
                     continue;
                 }
-                Element::DataSet => Level::DataSet,
+                Element::DataSet => {
+                    self.has_data_set = true;
+                    Level::DataSet
+                }
                 Element::Series => Level::Series,
                 Element::Observation => Level::Observation,
                 Element::Group => {
-                    for attribute in tag.attributes() {
-                        self.components.note_group(attribute?.0);
-                    }
+                    check_group(&tag, &mut self.components)?;
                     continue;
                 }
                 Element::Component => {
                     check_component(&tag, &mut self.components)?;
                     continue;
                 }
-                Element::Header | Element::Action | Element::Other => continue,
+                Element::Status => {
+                    self.footer.begin_status(&tag)?;
+                    continue;
+                }
+                Element::Other if matches!(tag.local_name(), "DataSet" | "Series" | "Obs") => {
+                    let name = tag.local_name();
+                    let sentence = format!("has <{name}> where data of SDMX-ML has none");
+                    return Err(refusal(tag.line, sentence));
+                }
+                Element::Header
+                | Element::Action
+                | Element::Footer
+                | Element::StatusText
+                | Element::Other => continue,
             };
             // An observation outside series has none of the series before it.
             self.components.clear(match level {
@@ -187,9 +228,12 @@ impl SdmxMlReader {
             if level == Level::Observation {
                 self.observation = Some(tag.line);
                 self.has_rows = true;
-                self.components.close();
+                self.components.close(tag.line)?;
                 return Ok(true);
             }
+        }
+        if self.is_last && !self.has_data_set {
+            return Err(self.footer.no_data_set());
         }
         if self.is_last && self.has_rows {
             self.components.finish()?;
@@ -242,6 +286,24 @@ fn deletion(line: u64, path: &str) -> ReadRefusal {
         FilePlace::line(line, path),
         "deletes observations; publish the whole of the data, not what changed since an earlier message",
     )
+}
+
+/// Notes the components of a group, and refuses those that are meant for its observations.
+fn check_group(tag: &Tag<'_>, components: &mut Components) -> Result<(), ReadRefusal> {
+    for attribute in tag.attributes() {
+        let (name, attribute) = attribute?;
+        if name.contains(':') || name == "xmlns" {
+            continue;
+        }
+        if name == REPORTING_YEAR && !is_calendar_year(&tag.text_of(&attribute)?) {
+            return Err(ReadRefusal::unsupported(
+                FilePlace::line(tag.line, name),
+                "stands at a group, whose reporting years do not begin on the first of January; take the data as SDMX-CSV",
+            ));
+        }
+        components.note_group(name, tag.line)?;
+    }
+    Ok(())
 }
 
 /// Refuses a component with several values, where it is asked for.

@@ -19,7 +19,7 @@ const TAG_BYTES: usize = 8 << 20;
 const NAME_BYTES: usize = 256;
 
 /// Most bytes of text that are kept.
-const TEXT_BYTES: usize = 32;
+const TEXT_BYTES: usize = 256;
 
 /// Most elements inside each other.
 const DEPTH: usize = 32;
@@ -88,11 +88,12 @@ impl Tags {
             if is_tag {
                 break (range, line);
             }
-            check_encoding(&String::from_utf8_lossy(&self.buffer[range]), line)?;
+            check_aside(&String::from_utf8_lossy(&self.buffer[range]), line)?;
         };
         self.is_text_old = true;
         let text = std::str::from_utf8(&self.buffer[range]);
         let text = text.map_err(|_| refusal(line, "is not UTF-8; convert the file"))?;
+        check_characters(text, line)?;
         tag(text, line, &mut self.open, &mut self.begun).map(Some)
     }
 
@@ -112,9 +113,14 @@ impl Tags {
         };
         let length = end.map_or(self.buffer.len(), |end| from + end) - self.start;
         if length > TAG_BYTES {
-            return self.refuse(format!(
-                "begins a tag of more than {TAG_BYTES} bytes; a quote may not be closed"
-            ));
+            return self.refuse(match &self.markup {
+                Some(Markup::Tag(_)) => {
+                    format!(
+                        "begins a tag of more than {TAG_BYTES} bytes; a quote may not be closed"
+                    )
+                }
+                _ => format!("begins a comment of more than {TAG_BYTES} bytes; take it out"),
+            });
         }
         if end.is_none() {
             self.scanned = length;
@@ -239,8 +245,40 @@ fn tag<'a>(
     Ok(Tag { line, is_end, is_empty, text, name_bytes })
 }
 
-/// Refuses a declaration of another encoding.
-fn check_encoding(text: &str, line: u64) -> Result<(), ReadRefusal> {
+/// True for what is no character of XML 1.0.
+fn is_no_character(c: char) -> bool {
+    (c < ' ' && !matches!(c, '\t' | '\n' | '\r')) || matches!(c, '\u{fffe}' | '\u{ffff}')
+}
+
+/// Refuses `<`, characters that XML does not have, and attributes without a blank between them.
+fn check_characters(text: &str, line: u64) -> Result<(), ReadRefusal> {
+    let mut quote = None;
+    let mut was_closed = false;
+    for byte in text.bytes() {
+        let is_control = byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r');
+        if byte == b'<' || is_control {
+            let what = if is_control { "a control character" } else { "`<`" };
+            return Err(refusal(line, format!("has {what} in a tag; the file is no XML")));
+        }
+        if was_closed && !byte.is_ascii_whitespace() && byte != b'/' {
+            return Err(refusal(line, "has attributes without a blank between them"));
+        }
+        was_closed = quote == Some(byte);
+        if was_closed {
+            quote = None;
+        } else if quote.is_none() && matches!(byte, b'"' | b'\'') {
+            quote = Some(byte);
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a declaration of another encoding, and a comment with `--`.
+fn check_aside(text: &str, line: u64) -> Result<(), ReadRefusal> {
+    let comment = text.strip_prefix("!--").and_then(|text| text.strip_suffix("--"));
+    if comment.is_some_and(|comment| comment.contains("--") || comment.ends_with('-')) {
+        return Err(refusal(line, "has a comment with `--` in it; the file is no XML"));
+    }
     let Some(declaration) = text.strip_prefix("?xml ") else { return Ok(()) };
     let declared = Attributes::new(declaration.trim_end_matches('?'), 0);
     let encoding = declared.flatten().find(|attribute| attribute.key.0 == b"encoding");
@@ -281,12 +319,15 @@ impl<'a> Tag<'a> {
     /// The text of an attribute of this tag.
     ///
     /// # Errors
-    /// [`ReadRefusal`] for an entity that XML does not have by itself.
+    /// [`ReadRefusal`] for an entity or a character that XML does not have by itself.
     pub(crate) fn text_of(&self, attribute: &Attribute<'a>) -> Result<Cow<'a, str>, ReadRefusal> {
         let text = attribute.normalized_value(XmlVersion::Explicit1_0);
-        text.map_err(|fault| {
+        // The fault repeats a part of the text, which may be secret.
+        let text = text.ok().filter(|text| !text.contains(is_no_character));
+        text.ok_or_else(|| {
             let name = String::from_utf8_lossy(attribute.key.0);
-            refusal(self.line, format!("has {name} with what XML does not have: {fault}"))
+            let sentence = "an entity or a character that XML does not have, or an `&` alone";
+            refusal(self.line, format!("has {name} with {sentence}"))
         })
     }
 }

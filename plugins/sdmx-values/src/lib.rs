@@ -11,7 +11,20 @@ use yearbook_sdmx_model::decode;
 /// numbers is NaN.
 const MISSING: &str = "#N/A";
 
-/// A value as a message shows it.
+/// The component that says when reporting years begin.
+pub const REPORTING_YEAR: &str = "REPORTING_YEAR_START_DAY";
+
+/// The beginning of years of the calendar, as [`REPORTING_YEAR`] has it.
+const CALENDAR_YEAR: &str = "--01-01";
+
+/// Returns whether reporting years that begin on this day are those of the calendar.
+#[must_use]
+pub fn is_calendar_year(start: &str) -> bool {
+    start.is_empty() || start.starts_with(CALENDAR_YEAR)
+}
+
+/// A name or a word of the message as a refusal shows it. Values of observations may be secret, and
+/// none is shown.
 #[must_use]
 pub fn quote(text: &str) -> String {
     let mut short: String = text.chars().take(60).collect();
@@ -101,10 +114,30 @@ impl Values {
         self.exact_nulls
     }
 
+    /// Checks that the days of a period are known where reporting years begin on this day.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check_reporting_year(
+        &self,
+        start: &str,
+        requested_type: RequestedType,
+        text: Option<&str>,
+    ) -> Result<(), String> {
+        let is_time = matches!(requested_type, RequestedType::Date | RequestedType::Period);
+        if is_calendar_year(start) || !is_time || !text.is_some_and(is_reporting_period) {
+            return Ok(());
+        }
+        Err(format!(
+            "is a period of a reporting year that does not begin on the first of January ({REPORTING_YEAR}), whose days are \
+             not known; declare the column as string and call it otherwise than period, or ask for months or days"
+        ))
+    }
+
     /// Adds the value of a text; null where there is none.
     ///
     /// # Errors
-    /// The text and what is wrong with it.
+    /// What is wrong with the text, without it: it may be secret.
     pub fn add(
         &self,
         rows: &mut RowBuilder,
@@ -122,13 +155,20 @@ impl Values {
             return Ok(());
         };
         let value = if is_escaped { decode(text) } else { Some(Cow::Borrowed(text)) };
-        let added = match value {
+        match value {
             Some(value) => rows.parse(at, requested_type, &value, self.last_day),
             None => {
                 Err("is no id that Yearbook writes; leave its column out of the option `escaped`"
                     .to_owned())
             }
-        };
-        added.map_err(|why| format!("{} {why}", quote(text)))
+        }
     }
+}
+
+/// Returns whether a text is a reporting period, as `2024-Q1`.
+fn is_reporting_period(text: &str) -> bool {
+    let Some((year, rest)) = text.split_at_checked(4) else { return false };
+    let rest = rest.strip_prefix('-').unwrap_or(rest);
+    year.bytes().all(|byte| byte.is_ascii_digit())
+        && rest.starts_with(|c: char| c.is_ascii_alphabetic())
 }
