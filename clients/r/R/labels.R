@@ -33,11 +33,13 @@ label_columns <- function(budget, name, pulled, labelled, lang) {
 # Values as `/values` writes them.
 value_codes <- function(values) {
   if (is_int64(values)) return(int64_as_text(values))
+  if (inherits(values, "Date")) return(text_from_days(as.double(values)))
   if (is.logical(values)) tolower(as.character(values)) else as.character(values)
 }
 
 # Text of each value of a column, named by the value and in the order of the values. NULL where the
-# column keeps its values.
+# column keeps its values. Without a value, or a label of one, there are texts as well: the type of a
+# column must not depend on what a release happens to hold.
 value_labels <- function(budget, name, column, snapshot, lang) {
   query <- list(columns = column, limit = sprintf("%.0f", MOST_VALUES), snapshot = snapshot, lang = lang)
   found <- values_document(budget, name, query)
@@ -50,7 +52,6 @@ value_labels <- function(budget, name, column, snapshot, lang) {
     warn_codes(sprintf("The column `%s` has more than 10,000 values, so it keeps its codes.", column))
     return(NULL)
   }
-  if (all(vapply(about$values, function(one) is.null(one$label), NA))) return(NULL)
   texts <- label_texts(about$values)
   if (!anyDuplicated(texts)) return(texts)
   warn_codes(sprintf("Labels of the column `%s` look alike with their codes too, so it keeps these.", column))
@@ -67,7 +68,7 @@ label_texts <- function(values) {
   if (!all(readable)) abort_unreadable("a value or a label is none")
   codes <- vapply(values, function(one) value_texts(one$value, "value"), "")
   texts <- vapply(values, function(one) text_or_na(one$label), "")
-  texts <- ifelse(is.na(texts), codes, texts)
+  texts[is.na(texts)] <- codes[is.na(texts)]
   shared <- texts %in% texts[duplicated(texts)]
   texts[shared] <- sprintf("%s (%s)", texts[shared], codes[shared])
   stats::setNames(texts, codes)

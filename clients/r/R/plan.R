@@ -74,11 +74,12 @@ check_values <- function(text, name) {
   text
 }
 
-# The shortest text that is read as the same number.
+# The shortest text that is read as the same number; all digits of one that may be an integer.
 number_text <- function(number) {
   if (is.nan(number)) return("NaN")
   if (is.na(number)) return(NA_character_)
   if (is.infinite(number)) return(if (number > 0) "INF" else "-INF")
+  if (abs(number) <= 2^63 && number == trunc(number)) return(sprintf("%.0f", number))
   for (digits in 15:17) {
     text <- sprintf("%.*g", digits, number)
     if (as.double(text) == number) return(text)

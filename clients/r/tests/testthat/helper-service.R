@@ -37,7 +37,7 @@ slept <- new.env()
 # `plan`: the answer of /v1/me. `faults`: by number of the GET on rows, a fault in place of the
 # answer. `snapshots`: by number of the GET, a letter; the last one counts for all later ones.
 # `labels`: by column a list of `values`, `labels` of some of them by their text, and what else the
-# answer has: `next`, or a `snapshot` that was not asked for.
+# answer has: `next`, or a `snapshot` that was not asked for. Values of class `json` are sent as they are.
 fake_service <- function(plan = list(), faults = list(), snapshots = "a", total = 12, other = NULL,
                          bulk = list(status = 402), cite = NULL, refuse_head = NULL, totals = TRUE, ignored = NULL,
                          labels = NULL) {
@@ -157,7 +157,7 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
         list(value = value, label = label, rows = 1)
       })
       shown <- if (is.null(column$snapshot)) req$query$snapshot else column$snapshot
-      return(res$send_json(auto_unbox = TRUE, null = "null", list(
+      return(res$send_json(auto_unbox = TRUE, null = "null", json_verbatim = TRUE, list(
         name = "demo", snapshot_id = shown, selection = "", rows = 12, columns = list(
           list(name = req$query$columns, role = "attribute", distinct = 3, nulls = 1, "next" = column[["next"]], values = entries)
         )

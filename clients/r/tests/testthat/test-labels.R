@@ -31,8 +31,48 @@ test_that("labels stand in place of codes as factors (contract-15-clients-labels
   }
   expect_identical(yb_get("demo")$region, before$region)
   # What nobody has labelled stays as it is.
-  fake <- local_fake(labels = list(flag = list(values = list(FALSE, TRUE))))
+  fake <- local_fake()
   expect_identical(plain(yb_get("demo", labels = TRUE)), before)
+})
+
+# A pull of one column, from which labels are made.
+labelled_pull <- function(values, name, type) {
+  pulled <- list(
+    columns = list(values), about = data.frame(name = name, type = type),
+    headers = list("x-service-snapshot-id" = strrep("a", 32))
+  )
+  yearbook:::label_columns(yearbook:::retry_budget(), "demo", pulled, name, NULL)$columns[[1]]
+}
+
+test_that("a column with labels is a factor whatever a release holds (contract-15-clients-labels)", {
+  # Values without a label, and none at all.
+  fake <- local_fake(labels = list(flag = list(values = list(FALSE, TRUE)), note = list(values = list())))
+  found <- labelled_pull(c(TRUE, NA), "flag", "boolean")
+  expect_identical(found, factor(c("true", NA), c("false", "true")))
+  for (rows in c(0, 3)) {
+    found <- labelled_pull(rep(NA_character_, rows), "note", "string")
+    expect_identical(found, factor(rep(NA, rows), character()))
+  }
+})
+
+test_that("large integers and early dates have their labels (contract-15-clients-labels)", {
+  codes <- c(
+    "-9223372036854775808", "-9007199254740993", "-1000000000000000", "100000", "2147483648", "1000000000000000",
+    "9007199254740991", "9007199254740992", "9007199254740993", "9223372036854775807"
+  )
+  values <- lapply(codes, structure, class = "json")
+  labels <- stats::setNames(paste("Code", seq_along(codes)), codes)
+  fake <- local_fake(labels = list(
+    count = list(values = values, labels = labels), date = list(values = list("0001-01-01"), labels = c("0001-01-01" = "First"))
+  ))
+  expect_identical(yb_values("demo", "count")$value, codes)
+  found <- labelled_pull(yearbook:::int64_from_text(c(codes, NA)), "count", "integer")
+  expect_identical(found, factor(unname(c(labels, NA)), unname(labels)))
+  expect_identical(as.character(labelled_pull(structure(-719162, class = "Date"), "date", "date")), "First")
+  # Those that share a label, or have none, show every digit.
+  fake <- local_fake(labels = list(count = list(values = values, labels = stats::setNames(rep("One", 9), codes[-10]))))
+  found <- labelled_pull(yearbook:::int64_from_text(codes), "count", "integer")
+  expect_identical(as.character(found), c(sprintf("One (%s)", codes[-10]), codes[10]))
 })
 
 test_that("two values never get one text (contract-15-clients-labels)", {

@@ -9,6 +9,8 @@ test_that("conditions are sent as their values are (contract-15-clients-where)",
   cases <- list(
     list("", ""), list("a,b", "a,b"), list(factor(c("b", "a")), c("b", "a")), list(list("a", 1, TRUE), c("a", "1", "true")),
     list(TRUE, "true"), list(c(a = 1L, b = -2L), c("1", "-2")), list(2^53, "9007199254740992"), list(1e5, "100000"),
+    list(c(1e15, -1e15), c("1000000000000000", "-1000000000000000")), list(2^60, "1152921504606846976"), list(-2^63, "-9223372036854775808"),
+    list(1e300, "1e+300"),
     list(0.1 + 0.2, "0.30000000000000004"), list(0.1, "0.1"), list(1 / 3, "0.3333333333333333"), list(5e-324, "4.94065645841247e-324"),
     list(c(NaN, Inf, -Inf), c("NaN", "INF", "-INF")),
     list(as.Date(c("2020-03-01", "0001-01-01")), c("2020-03-01", "0001-01-01")),
