@@ -221,7 +221,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         labels = self.owner.labels
         roles = {"date": "date", "region": "dimension", "value": "value"}
         columns = [{"name": name, "type": kind, "role": roles.get(name, "attribute")} | ({"labelled": True} if name in labels else {}) for name, kind in COLUMNS]
-        tag = f'"about-{self.owner.current[:4]}"'
+        tag = f'"about-{self.owner.current[:4]}-{"-".join(labels)}"'
         if self.headers.get("If-None-Match") == tag:
             return self.send(304, {"ETag": tag}, b"", fault)
         document = {"name": "table", "namespace": "tests", "source": "Nobody", "current_snapshot_id": self.owner.current, "row_count_at_last_refresh": len(self.owner.rows), "columns": columns, "snapshots": []}

@@ -64,6 +64,7 @@ def test_arguments_that_are_none_are_refused_with_a_sentence_contract_11():
     wrong += [{"columns": value} for value in (5, [], ["a,b"], [1], b"ab", [None])]
     wrong += [{"limit": value} for value in (0, -1, 2.5, "5", math.nan, math.inf, [1, 2])]
     wrong += [{"dimensions": ["a"]}, {"dimensions": 5}, {"snapshot": 5}]
+    wrong += [{"geometry": value} for value in ("no", "false", 0, 1, None)]
     wrong += [{name: ""} for name in ("start", "end", "columns", "snapshot", "limit")] + [{"columns": "date,"}, {"columns": [""]}]
     try:
         import numpy as np

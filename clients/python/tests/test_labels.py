@@ -168,6 +168,16 @@ def test_answers_that_are_no_labels_are_errors_contract_15(make):
     for lang in ("mi", ""):
         with pytest.raises(errors.UsageError, match="`lang`"):
             client.get("table", to="rows", lang=lang)
+    for labels in ("no", "", 0, 1, None):
+        with pytest.raises(errors.UsageError, match="`labels` is no bool") as caught:
+            client.get("table", to="rows", labels=labels)
+        assert caught.value.advice == "Give True or False."
+    verbs = [lambda **how: next(client.iter_batches("table", **how)), lambda **how: client.link("table", **how), lambda **how: client.download("table", "table.csv", **how)]
+    for verb in verbs:
+        for how in ({"labels": True}, {"lang": "mi"}):
+            with pytest.raises(errors.UsageError, match=f"`{next(iter(how))}` is not taken here") as caught:
+                verb(**how)
+            assert "`get`" in caught.value.advice
     assert service.asked == []
     labelled(service, {"region": {"Ōtautahi": ["South"]}})
     with pytest.raises(errors.IntegrityError, match="'region' cannot be read"):
@@ -182,14 +192,50 @@ def test_answers_that_are_no_labels_are_errors_contract_15(make):
         client.get("table", to="rows", columns=["region"], snapshot="f" * 32, labels=True)
 
 
+def is_labelled(table, name):
+    """Whether a column has the type of one with labels."""
+    if isinstance(table, yb.Rows):
+        return {one.name: one.type for one in table.columns}[name] == "label"
+    if type(table).__module__.startswith("pandas"):
+        return table[name].dtype.name == "category"
+    if type(table).__module__.startswith("polars"):
+        return type(table.schema[name]).__name__ == "Enum"
+    return str(table.schema.field(name).type).startswith("dictionary<values=string, indices=int32")
+
+
 @pytest.mark.parametrize(("to", "dtype_backend"), KINDS)
 @proof
 def test_columns_without_a_value_have_labels_too_contract_15(make, to, dtype_backend):
+    """The type depends on what the metadata says, and on nothing that a version happens to hold."""
     service, client = make(rows=0)
     labelled(service)
+    service.snapshots["e" * 32] = [("2020-01-01", "nowhere", 7, 1.5, True)]
     service.snapshots["f" * 32] = [("2020-01-01", None, None, None, None)] * 3
     for snapshot, rows in (("a" * 32, []), ("f" * 32, [None] * 3)):
-        assert cells(get(client, to, dtype_backend, labels=True, snapshot=snapshot), "region") == rows
+        found = get(client, to, dtype_backend, labels=True, snapshot=snapshot)
+        for name in ("region", "count", "final"):
+            assert cells(found, name) == rows
+            assert is_labelled(found, name)
+        assert not is_labelled(found, "value")
+        if to == "pandas":
+            assert list(found["region"].cat.categories) == []
+    # Values, none of which has a label.
+    labelled(service, {"region": {}, "count": {}})
+    found = get(client, to, dtype_backend, labels=True, snapshot="e" * 32)
+    assert (cells(found, "region"), cells(found, "count"), cells(found, "final")) == (["nowhere"], ["7"], [True])
+    assert is_labelled(found, "region") and is_labelled(found, "count") and not is_labelled(found, "final")
+
+
+@pytest.mark.parametrize(("to", "dtype_backend"), KINDS)
+@proof
+def test_large_integers_have_their_labels_contract_15(make, to, dtype_backend):
+    """Of 64 bits, each with every digit."""
+    service, client = make(rows=0)
+    codes = [-(2**63), -(2**53) - 1, 10**15, 2**53 + 1, 2**63 - 1]
+    service.snapshots["f" * 32] = [("2020-01-01", "x", code, 1.5, True) for code in codes]
+    labelled(service, {"count": {str(code): "One" for code in codes[1:]}})
+    found = get(client, to, dtype_backend, labels=True, snapshot="f" * 32)
+    assert cells(found, "count") == ["-9223372036854775808", *(f"One ({code})" for code in codes[1:])]
 
 
 @pytest.mark.service

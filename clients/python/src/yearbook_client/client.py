@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsInt, overload
 
 from .errors import UsageError
 from .http import Transport
-from .selection import Criteria, Selection, selecting, text, value_text, whole
+from .selection import Criteria, Selection, flag, selecting, text, value_text, whole
 from .settings import ApiKey, PathLike, api_key, cache_bytes, cache_dir, library_dir, origin
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class Client:
 
         kind = choose(to)
         selection = Selection.of(name, **criteria)
-        if text("lang", lang) and not labels:
+        if not flag("labels", labels) and text("lang", lang):
             raise UsageError("`lang` is the language of labels.", "Add labels=True.")
         with self._session() as session:
             labelled = labelled_columns(session, selection) if labels else []
@@ -236,7 +236,9 @@ class Client:
         from .results import choose
 
         kind = choose(to)
-        request = ChangeRequest(Selection.of(name).name, text("since", since), geometry)
+        request = ChangeRequest(
+            Selection.of(name).name, text("since", since), flag("geometry", geometry)
+        )
         with self._session() as session:
             return changes(session, request, kind, dtype_backend)
 
@@ -300,12 +302,13 @@ class Client:
         from .credits import credit, known_digest, service_digest
         from .verification import Verification, digest
 
+        again = flag("recompute", recompute)
         own = digest(table)
         if expected is not None:
             wanted = known_digest(expected)
         else:
             with self._session() as session:
-                wanted = service_digest(session, credit(table), recompute=recompute)
+                wanted = service_digest(session, credit(table), recompute=again)
         return Verification(own == wanted, own, wanted)
 
     def integration(self, tool: str, datasets: str | Sequence[str]) -> Integration:

@@ -71,7 +71,10 @@ def with_labels(
 
 
 def _words(session: Session, pull: Pull, name: str, lang: str | None) -> Words | None:
-    """Returns the texts of a column in the version of a pull; None where it keeps its values."""
+    """Returns the texts of a column in the version of a pull; None where it keeps its values.
+
+    Without a value, or a label of one, there are texts as well: the type of a column must not depend
+    on what a release happens to hold."""
     plan = pull.plan
     query = {"columns": name, "limit": str(MOST_VALUES), "snapshot": plan.snapshot}
     if lang is not None:
@@ -84,8 +87,6 @@ def _words(session: Session, pull: Pull, name: str, lang: str | None) -> Words |
         raise MixedSnapshotsError("The labels are those of another version than the rows.")
     if values.next is not None:
         _warn(f"The column {name!r} has more than {MOST_VALUES:,} values, so it keeps its codes.")
-        return None
-    if all(one.get("label") is None for one in values.values):
         return None
     texts = _texts(values)
     if len(set(texts.values())) < len(texts):
@@ -130,7 +131,9 @@ def _pandas(frame: Any, found: dict[str, Words]) -> Any:
         codes, distinct = pandas.factorize(frame[name])
         # The code of a null is -1, and so is its place.
         places = pandas.Series([*map(words.place, distinct), -1]).to_numpy()[codes]
-        frame[name] = pandas.Categorical.from_codes(places, words.texts)
+        # With a text behind them, no categories have the type of some.
+        categories = pandas.Index([*words.texts, ""])[:-1]
+        frame[name] = pandas.Categorical.from_codes(places, categories)
     frame.attrs[LABELLED] = list(found)
     return frame
 

@@ -79,6 +79,11 @@ class Selection:
         """Checks arguments and makes a selection of them.
 
         Raises UsageError for what the service would refuse in any case."""
+        for one in ("labels", "lang"):
+            if one in criteria:
+                raise UsageError(
+                    f"`{one}` is not taken here.", "Labels come with `get` and `values`."
+                )
         name = str(name)
         if not _NAME.fullmatch(name):
             raise UsageError(
@@ -90,6 +95,7 @@ class Selection:
             "end": _day("end", criteria.get("end")),
             "dimensions": text("dimensions", criteria.get("dimensions"), empty=True),
             "columns": _names("columns", criteria.get("columns")),
+            "geometry": flag("geometry", criteria.get("geometry", True)),
             "snapshot": text("snapshot", criteria.get("snapshot")),
             "where": _conditions(criteria.get("where")),
             "sort": _names("sort", criteria.get("sort")),
@@ -166,6 +172,14 @@ def text(name: str, value: Any, *, empty: bool = False) -> str | None:
     raise UsageError(f"`{name}` is no text: {value!r:.60}.", "Give one text, or leave it away.")
 
 
+def flag(name: str, value: Any) -> bool:
+    """Checks an argument that is True or False: any other value, such as "no", would switch it on."""
+    value = _plain(value)
+    if isinstance(value, bool):
+        return value
+    raise UsageError(f"`{name}` is no bool: {value!r:.60}.", "Give True or False.")
+
+
 def _names(name: str, value: Any) -> tuple[str, ...] | None:
     if value is None:
         return None
@@ -192,6 +206,8 @@ def value_text(name: str, value: Any) -> str | None:
         return str(value).lower()
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"
+    if isinstance(value, float) and 2**53 <= abs(value) <= 2**63:
+        value = int(value)  # an integer may be meant, of which Python shows 17 digits
     if isinstance(value, (str, int, float)):
         return str(value)
     if isinstance(value, datetime.date):
