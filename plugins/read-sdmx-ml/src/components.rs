@@ -191,7 +191,8 @@ impl Components {
         }
         for column in &mut self.columns {
             // What a data set says of all, a group may say otherwise.
-            if column.texts.0[Level::Series as usize..].iter().all(|(is_there, _)| !is_there) {
+            let mut own = column.texts.0[Level::Series as usize..].iter();
+            if own.all(|(is_there, text)| !is_there || text.is_empty()) {
                 column.was_missed = true;
                 if column.is_at_group {
                     return Err(not_joined(line, &column.request.name));

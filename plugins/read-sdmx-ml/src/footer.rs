@@ -1,5 +1,5 @@
-//! The footer of a message: what the service says of it. Where it says that something went wrong, the
-//! data is not whole.
+//! The footer of a message: what the service says of it. Where it says that something went wrong,
+//! the data is not whole.
 
 use quick_xml::escape::unescape;
 use yearbook_sdk::reader::{FilePlace, ReadRefusal};
@@ -7,8 +7,7 @@ use yearbook_sdmx_values::quote;
 
 use crate::tags::{Tag, refusal};
 
-/// Codes of faults (SDMX 2.1, section 7, and HTTP); those below and above are read by their severity
-/// alone.
+/// Codes of faults (SDMX 2.1, section 7, and HTTP); of others the severity alone counts.
 const FAULTS: std::ops::Range<u32> = 400..600;
 
 /// The footer so far.

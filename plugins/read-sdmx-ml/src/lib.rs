@@ -56,9 +56,9 @@ enum Element {
     /// A component that is an element, since it has several values.
     Component,
     Footer,
-    /// What the footer says of the message.
+    /// Status of the message in the footer.
     Status,
-    /// The words of that.
+    /// Words of a status.
     StatusText,
     Other,
 }
@@ -73,7 +73,7 @@ impl Element {
             (Some(Self::Message), "Footer") => Self::Footer,
             (Some(Self::Footer), "Message") => Self::Status,
             (Some(Self::Status), _) => Self::StatusText,
-            (Some(Self::DataSet), "Group" | "Atts") => Self::Group,
+            (Some(Self::DataSet | Self::Group | Self::Series), "Group" | "Atts") => Self::Group,
             (Some(Self::DataSet), "Series") => Self::Series,
             (Some(Self::DataSet | Self::Series), "Obs") => Self::Observation,
             (Some(Self::DataSet | Self::Group | Self::Series | Self::Observation), "Comp") => {

@@ -1,4 +1,4 @@
-//! What a message says beside its observations, read natively: groups, footers, reporting years.
+//! Groups, footers and reporting years of messages of SDMX-ML, read natively.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -68,6 +68,11 @@ fn other_components_of_groups_are_taken_from_observations_that_all_have_them_con
         assert_eq!(read.column("note"), [Some("own"), Some("own")]);
     }
     let one = noted.replacen("NOTE=\"own\"", "", 1);
+    let empty = noted.replacen("\"own\"", "\"\"", 1);
+    assert!(table(&data_set(&format!("{group}{empty}")), &["note"]).is_err());
+    let nested =
+        noted.replacen("<Obs", "<Atts OBS_VALUE=\"2\"/><Obs", 1).replace("OBS_VALUE=\"1\"", "");
+    assert!(table(&data_set(&nested), &["obs_value"]).is_err());
     for text in [format!("{group}{one}"), format!("{one}{group}")] {
         let refused = table(&data_set(&text), &["k", "note"]).unwrap_err();
         assert!(refused.starts_with("line 2, note: stands at a group"), "{refused}");

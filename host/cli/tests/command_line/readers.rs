@@ -50,6 +50,9 @@ const JSON_STAT: &str = r#"{"version":"2.0","class":"dataset","id":["geo","time"
     "dimension":{"geo":{"category":{"index":["NZ","AU"],"label":{"NZ":"New Zealand","AU":"Australia"}}},
     "time":{"category":{"index":["2024Q1"]}}}}"#;
 
+const SDMX_ML: &str = r#"<m:StructureSpecificData xmlns:m="m"><m:DataSet><Group K="a" CONF_STATUS="C"/>
+    <Series K="a"><Obs OBS_VALUE="1"/></Series><Series K="b" CONF_STATUS="F"><Obs OBS_VALUE="2"/></Series></m:DataSet></m:StructureSpecificData>"#;
+
 const FIELDS: [&str; 5] =
     ["date:date", "period:string", "area:string", "name:string", "value:number"];
 
@@ -233,6 +236,12 @@ fn what_a_reader_refuses_is_said_with_its_place_contract_7() {
             "sdmx-csv",
             &columns,
             "as SDMX-CSV: line 2, value: is not a number",
+        ),
+        (
+            SDMX_ML.to_owned(),
+            "sdmx-ml",
+            &json!({ "source_columns": { "value": "CONF_STATUS" } }),
+            "as SDMX-ML: line 1, value: stands at a group",
         ),
         (SDMX[..SDMX.len() - 6].to_owned(), "sdmx-csv", &columns, "line 3: has 5 fields"),
         (JSON_STAT[..80].to_owned(), "json-stat", &json!({}), "as JSON-stat: line 1, byte 80"),
