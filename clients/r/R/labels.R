@@ -49,7 +49,7 @@ value_labels <- function(budget, name, column, snapshot, lang) {
     abort("yb_error_snapshot", "The labels are those of another version than the rows.", "Try again.")
   }
   if (!is.null(about[["next"]])) {
-    warn_codes(sprintf("The column `%s` has more than 10,000 values, so it keeps its codes.", column))
+    warn_codes(sprintf("The column `%s` has more than 10,000 values, or long ones, so it keeps its codes.", column))
     return(NULL)
   }
   texts <- label_texts(about$values)

@@ -301,6 +301,24 @@ def r_verifies_what_it_reads(tally, client):
         tally.check(f"{what} is verified", lambda: client.r(code, client.key))
 
 
+def check_labels(tally, client):
+    """A code in text and one in numbers, a list of statuses and another language, with suggested packages and without."""
+    rents = {
+        "region": ['"Auckland", "Wellington", "99"', "1, 1, 2, 2, 3"],
+        "dwelling": ['"Flat", "House (2)", "House (3)", "4"', "1, 2, 1, 3, 4"],
+        "rent_status": ['"Normal value", "Missing value; data cannot exist", "Provisional value"', "1, 1, 3, 2, NA"],
+    }
+    code = 'library(yearbook); found <- yb_get("labelled_rents", labels = TRUE);' + "".join(
+        f"stopifnot(identical(levels(found${name}), c({levels})), identical(as.double(found${name}), c({places})));"
+        for name, (levels, places) in rents.items()
+    )
+    code += 'maori <- yb_get("labelled_rents", labels = TRUE, lang = "mi-NZ");'
+    code += 'stopifnot(identical(levels(maori$region), c("T\\u0101maki Makaurau", "Te Whanganui-a-Tara", "99")));'
+    code += 'codes <- yb_get("labelled_rents"); stopifnot(identical(codes$region, c("02", "02", "09", "09", "99")), yb_verify(codes)$verified)'
+    for packages in ("with", "without"):
+        tally.check(f"labels {packages} suggested packages", lambda: client.r(code, client.key, cache=f"labels_{packages}", bare=packages == "without"))
+
+
 @proof
 def r_runs_the_lines_of_pages(tally, client):
     """The lines of dataset pages read every row, with the key from the environment."""
@@ -404,6 +422,7 @@ def main():
         month.wait_for_room(SECONDS / 4)
         tally.group("requests", lambda: r_spends_no_request_twice(tally, client))
         tally.group("digests", lambda: r_verifies_what_it_reads(tally, client))
+        tally.group("labels", lambda: check_labels(tally, client))
         tally.group("lines of pages", lambda: r_runs_the_lines_of_pages(tally, client))
         tally.group("recipes", lambda: check_recipes(tally, client, given.recipes))
         for what, log in checks.items():

@@ -52,6 +52,9 @@ pub(super) fn r(repository: &Repository) -> Result<CheckCounts> {
     let difficult = fixture.folder().join("difficult");
     command::run(fixture.script(&python, "readers/difficult.py").arg(&difficult))?;
     fixture.publish(&packages::descriptors(&difficult)?)?;
+    // A table with labels, statuses and two languages, which no demo dataset has.
+    let rents = repository.root().join("tests/external/common/rents");
+    fixture.publish(&packages::descriptors(&rents)?)?;
     let (enterprise, free) = (fixture.key("enterprise")?, fixture.key("free")?);
 
     fixture.count(&R_SETTINGS, |server| {

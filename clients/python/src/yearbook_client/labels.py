@@ -86,7 +86,10 @@ def _words(session: Session, pull: Pull, name: str, lang: str | None) -> Words |
     if document.get("snapshot_id") != plan.snapshot:
         raise MixedSnapshotsError("The labels are those of another version than the rows.")
     if values.next is not None:
-        _warn(f"The column {name!r} has more than {MOST_VALUES:,} values, so it keeps its codes.")
+        _warn(
+            f"The column {name!r} has more than {MOST_VALUES:,} values, or long ones, "
+            "so it keeps its codes."
+        )
         return None
     texts = _texts(values)
     if len(set(texts.values())) < len(texts):
