@@ -96,7 +96,8 @@ pub fn push_identity(column: &Column<'_>, row: usize, id: &mut Vec<u8>) {
     }
 }
 
+/// The nearest float.
 #[expect(clippy::cast_precision_loss, reason = "the nearest float is what is drawn")]
-fn float(value: i64) -> f64 {
+pub(crate) fn float(value: i64) -> f64 {
     value as f64
 }

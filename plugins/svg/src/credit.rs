@@ -3,10 +3,11 @@
 
 use yearbook_sdk::Schema;
 
+use crate::line::marks::StatusTotals;
 use crate::xml::one_line;
 
 /// Words about the data of a picture.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct DataCredit {
     /// Title of the dataset, else its name.
     pub title: String,
@@ -18,6 +19,11 @@ pub struct DataCredit {
     pub sampled_rows: Option<u64>,
     /// Series of which those that are drawn are some.
     pub sampled_series: Option<u64>,
+    /// What is true of the statuses of all rows of the series that is drawn, where only some of
+    /// them are.
+    pub statuses: Option<StatusTotals>,
+    /// The date before which no status is known.
+    pub statuses_from: Option<String>,
 }
 
 impl DataCredit {
@@ -43,6 +49,8 @@ impl DataCredit {
             line: line.join(" · "),
             sampled_rows: number("sampled_rows"),
             sampled_series: number("sampled_series"),
+            statuses: text("sampled_statuses").and_then(|text| StatusTotals::parse(&text)),
+            statuses_from: text("statuses_from"),
         }
     }
 }

@@ -31,6 +31,9 @@ pub(crate) use summary::{counted, grouped, push_count};
 /// Font size of the labels of axes, pixels.
 const TICK_SIZE: f64 = 11.0;
 
+/// Pixels above the greatest value.
+const TOP: f64 = 6.0;
+
 /// Series of a picture that has no room for labels beside the lines.
 const MOST_NARROW_SERIES: usize = 4;
 
@@ -199,14 +202,15 @@ impl LineChart {
         places: (f64, f64),
         values: (f64, f64),
     ) {
-        legend::draw_legend(picture, legend::drawn_marks(drawn));
+        let below = TICK_SIZE + 9.0;
+        legend::draw_legend(picture, legend::drawn_marks(drawn), below + TOP);
         let labels = SeriesLabels::place(picture, drawn, names);
         let mut area = picture.area;
-        area.bottom -= TICK_SIZE + 9.0;
+        area.bottom -= below;
         area.right -= labels.room();
         let wanted = if area.height() < 130.0 { 3 } else { 5 };
         let (y_scale, y_ticks) =
-            value_axis(values.0, values.1, wanted, area.bottom, area.top + 6.0);
+            value_axis(values.0, values.1, wanted, area.bottom, area.top + TOP);
         let widest = y_ticks.iter().map(|tick| text_width(&tick.label, TICK_SIZE));
         area.left += widest.fold(0.0, f64::max) + 8.0;
         // A single day has half a day on both sides.

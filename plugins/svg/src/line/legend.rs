@@ -52,13 +52,37 @@ fn capitalised(text: &str) -> String {
     first.to_uppercase() + rest
 }
 
-/// Writes below the drawing what its marks mean: the room of the drawing shrinks.
-pub(super) fn draw_legend(picture: &mut Picture, marks: Marks) {
-    let Area { left, right, bottom, .. } = picture.area;
+/// The same in fewer words, where the picture is small.
+fn short_legend(marks: Marks) -> Vec<(Sample, String)> {
+    let short = |(sample, _)| match sample {
+        Sample::Dashes => (sample, "not final".to_owned()),
+        Sample::Break => (sample, "break".to_owned()),
+    };
+    legend(marks).into_iter().map(short).collect()
+}
+
+/// Writes below the drawing what its marks mean, and the room of the drawing shrinks: by half of
+/// its height above its axis at most, so that the words are fewer, or none, where it is small.
+pub(super) fn draw_legend(picture: &mut Picture, marks: Marks, axis: f64) {
+    let most = (picture.area.height() - axis) / 2.0;
+    for words in [legend(marks), short_legend(marks)] {
+        let (entries, lines) = arrange(picture.area, words);
+        if !entries.is_empty() && lines * LINE + 2.0 <= most {
+            return write_legend(picture, entries, lines);
+        }
+    }
+}
+
+/// A sample with the place and the line at which it begins, and the lines of its words.
+type Entry = (Sample, f64, f64, Vec<String>);
+
+/// Arranges a legend: its entries, and the number of lines that it takes.
+fn arrange(area: Area, legend: Vec<(Sample, String)>) -> (Vec<Entry>, f64) {
+    let Area { left, right, .. } = area;
     let room = right - left - SAMPLE - 6.0;
     let (mut x, mut line) = (left, 0.0);
     let mut entries = Vec::new();
-    for (sample, words) in legend(marks) {
+    for (sample, words) in legend {
         let texts = wrap(&words, SIZE, room, MOST_LINES);
         let widest = texts.iter().map(|text| text_width(text, SIZE)).fold(0.0, f64::max);
         if x > left && x + SAMPLE + 6.0 + widest > right {
@@ -69,11 +93,11 @@ pub(super) fn draw_legend(picture: &mut Picture, marks: Marks) {
         x += SAMPLE + 6.0 + widest + 18.0;
         line += below;
     }
-    let Some((.., texts)) = entries.last() else { return };
-    if texts.is_empty() {
-        return;
-    }
-    let first = bottom - line * LINE - 3.0;
+    (entries, line + 1.0)
+}
+
+fn write_legend(picture: &mut Picture, entries: Vec<Entry>, lines: f64) {
+    let first = picture.area.bottom - (lines - 1.0) * LINE - 3.0;
     for (sample, x, line, texts) in entries {
         let mut y = first + line * LINE;
         draw_sample(picture, sample, x, y - SIZE * 0.34);

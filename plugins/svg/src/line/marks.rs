@@ -4,6 +4,8 @@
 
 use yearbook_sdk::Schema;
 
+use crate::calendar::period_start;
+
 /// Codes of values that are not final, with their words.
 const TENTATIVE: [(&str, &str); 5] = [
     ("P", "provisional"),
@@ -84,8 +86,49 @@ pub struct MarkedRows {
 impl MarkedRows {
     /// Adds a row.
     pub fn push(&mut self, x: f64) {
-        self.count += 1;
-        self.extent = Some(self.extent.map_or((x, x), |(low, high)| (low.min(x), high.max(x))));
+        self.push_rows(1, (x, x));
+    }
+
+    /// Adds rows, of which the first and the last are at these places.
+    fn push_rows(&mut self, count: u64, (first, last): (f64, f64)) {
+        self.count = self.count.saturating_add(count);
+        let (low, high) = self.extent.unwrap_or((first, last));
+        self.extent = Some((low.min(first), high.max(last)));
+    }
+}
+
+/// Rows with a mark, of all rows of a series.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct StatusTotals {
+    /// Marks of any row.
+    pub marks: Marks,
+    /// Values that are not final.
+    pub tentative: MarkedRows,
+    /// Rows before which the series breaks.
+    pub breaks: MarkedRows,
+}
+
+impl StatusTotals {
+    /// Reads `P 12 2024-01-01 2024-12-01;B 1 …`: a code, the number of its rows, and the dates of
+    /// the first and of the last. None for any other text.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut all = Self::default();
+        for entry in text.split(';') {
+            let mut words = entry.split(' ');
+            let marks = Marks::of_status(words.next()?);
+            let count: u64 = words.next()?.parse().ok()?;
+            let mut date = || Some(crate::cells::float(period_start(words.next()?)?));
+            let extent = (date()?, date()?);
+            all.marks = all.marks.union(marks);
+            if marks.is_tentative() {
+                all.tentative.push_rows(count, extent);
+            }
+            if marks.is_break() {
+                all.breaks.push_rows(count, extent);
+            }
+        }
+        Some(all)
     }
 }
 
@@ -103,6 +146,8 @@ pub fn status_column(schema: &Schema, of: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use super::super::samples::Bucket;
     use super::*;
 
@@ -127,6 +172,20 @@ mod tests {
         }
         let both = Marks::of_status("F").union(Marks::of_status("P"));
         assert_eq!(both.union(Marks::of_status("B")).reasons(), "provisional or forecast");
+    }
+
+    #[test]
+    fn totals_are_read_whole_or_not_at_all() {
+        let text = "B 2 1970-01-03 1970-01-05;E 3 1970-01-02 1970-01-09;P 1 1970-01-01 1970-01-01;U 9 1960-01-01 1980-01-01";
+        let all = StatusTotals::parse(text).unwrap();
+        assert_eq!(all.tentative, MarkedRows { count: 4, extent: Some((0.0, 8.0)) });
+        assert_eq!(all.breaks, MarkedRows { count: 2, extent: Some((2.0, 4.0)) });
+        assert_eq!(all.marks.reasons(), "provisional or estimated");
+        for wrong in
+            ["", "P", "P x 1970-01-01 1970-01-01", "P 1 1970-01-01", "P 1 1970-02-30 1970-03-01"]
+        {
+            assert_eq!(StatusTotals::parse(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

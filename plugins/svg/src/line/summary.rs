@@ -7,7 +7,7 @@ use yearbook_sdk::text::CivilDate;
 
 use super::LineChart;
 use super::legend::{drawn_marks, sentences};
-use super::marks::{MarkedRows, Marks};
+use super::marks::{MarkedRows, Marks, StatusTotals};
 use super::samples::{Point, SeriesSamples};
 use super::series_book::BookedSeries;
 use super::series_name;
@@ -59,6 +59,9 @@ impl LineChart {
                 drawn.len(),
                 grouped(count),
             ));
+        }
+        if let Some(from) = &self.credit.statuses_from {
+            notes.push(format!("The marks of statuses begin at {from}: older ones are left out."));
         }
         for kind in self.other_kinds(drawn) {
             notes.push(format!("They are of {kind} alone: others may have another unit."));
@@ -145,6 +148,7 @@ impl LineChart {
             return format!("{name}: no value.");
         };
         let figure = |point: Point| format!("{} on {}", exact(point.y), self.place(point.x));
+        // Of some of the rows nobody knows how many have a value.
         let points = if self.credit.sampled_rows.is_some() {
             String::new()
         } else {
@@ -152,6 +156,8 @@ impl LineChart {
         };
         let gaps = match samples.nulls {
             0 => String::new(),
+            // Nor how many rows have no value.
+            _ if self.credit.sampled_rows.is_some() => String::new(),
             nulls => format!("; {} without a value", counted(nulls, "row", "rows")),
         };
         format!(
@@ -166,22 +172,23 @@ impl LineChart {
 
     /// Says which values are not final, and where the series breaks.
     fn marks_in_words(&self, samples: &SeriesSamples) -> String {
+        let all = self.credit.statuses.unwrap_or(StatusTotals {
+            marks: samples.marks,
+            tentative: samples.tentative,
+            breaks: samples.breaks,
+        });
         let mut words = String::new();
         let mut push = |rows: &MarkedRows, one: &str, many: &str, rest: &str| {
             let Some((first, last)) = rows.extent else { return };
             let [first, last] = [first, last].map(|place| self.place(place));
             let _ = match rows.count {
                 1 => write!(words, "; 1 {one}{rest} on {first}"),
-                // A preview has some of the rows.
-                _ if self.credit.sampled_rows.is_some() => {
-                    write!(words, "; {many}{rest} from {first} to {last}")
-                }
                 count => write!(words, "; {} {many}{rest} from {first} to {last}", grouped(count)),
             };
         };
-        let reasons = format!(" not final{}", in_brackets(samples.marks));
-        push(&samples.tentative, "value", "values", &reasons);
-        push(&samples.breaks, "break", "breaks", " in the series");
+        let reasons = format!(" not final{}", in_brackets(all.marks));
+        push(&all.tentative, "value", "values", &reasons);
+        push(&all.breaks, "break", "breaks", " in the series");
         words
     }
 

@@ -158,10 +158,65 @@ fn marks_of_many_rows_keep_the_picture_small_and_the_same_contract_21() {
     for batch in [1_000, 7_777] {
         assert_eq!(bytes(&table.clone().batches_of(batch), &[]).unwrap(), whole);
     }
-    // The smallest picture has room for the longest legend.
+}
+
+/// Height of the plot: the distance of the first line of its grid and the last one.
+fn plot_height(picture: &str) -> f64 {
+    let grid = paths(picture, "g")[0].split('M').skip(1);
+    let lines = grid.map(|line| line.split([' ', 'H']).nth(1).unwrap().parse::<f64>().unwrap());
+    let (low, high) = lines.fold((f64::MAX, f64::MIN), |all, y| (all.0.min(y), all.1.max(y)));
+    high - low
+}
+
+#[test]
+fn a_legend_yields_to_the_plot_of_a_small_picture_contract_21() {
+    let codes = ["P", "E", "F", "I", "V", "B"];
+    let values = [5.0, 1.0, 3.0, 2.0, 4.0, 6.0];
     let rows: Vec<_> =
-        ["P", "E", "F", "I", "V", "B"].map(|code| (Some(1.0), Some(code))).into_iter().collect();
-    let small = draw(&flagged(&rows), &[("width", "240"), ("height", "240")]);
-    let said = "dashed with rings: provisional, estimated, forecast, imputed or unvalidated";
-    assert!(small.all_text().contains(said), "{:?}", small.texts);
+        codes.iter().zip(values).map(|(code, value)| (Some(value), Some(*code))).collect();
+    let credit = "Credit: the Agency of Cases, which counts all of them with much care every year";
+    let long = "dashed with rings: provisional, estimated, forecast, imputed or unvalidated";
+    for (credit, width, height, shown) in [
+        ("Credit", "240", "300", Some(long)),
+        ("Credit", "240", "240", Some("not final")),
+        (credit, "240", "240", Some("not final")),
+    ] {
+        let size = [("width", width), ("height", height)];
+        let table = flagged(&rows).metadata("yearbook.attribution", credit);
+        let plain = valued(dated(&days(6)), "v", &values.map(Some))
+            .metadata("yearbook.attribution", credit);
+        let drawn = draw(&table, &size);
+        let heights = [&table, &plain].map(|table| plot_height(&text(table, &size)));
+        assert!(heights[0] >= heights[1] * 0.45, "{heights:?}");
+        let text = drawn.texts.join(" ");
+        assert!(shown.is_none_or(|words| text.contains(words)), "{shown:?} {text} {heights:?}");
+        assert!(
+            drawn.desc.contains("Dashed with rings: provisional, estimated,"),
+            "{}",
+            drawn.desc
+        );
+    }
+}
+
+#[test]
+fn of_a_sample_only_what_is_true_of_all_rows_is_said_contract_21() {
+    let rows = [(Some(1.0), Some("P")), (None, Some("B")), (Some(2.0), Some("E"))];
+    let sample = flagged(&rows)
+        .metadata("yearbook.sampled_rows", "400")
+        .metadata(
+            "yearbook.sampled_statuses",
+            "B 7 1990-02-01 2000-01-02;E 200 1990-01-01 2000-01-03;P 1 2000-01-01 2000-01-01",
+        )
+        .metadata("yearbook.statuses_from", "2000-01-01");
+    let drawn = draw(&sample, &[]);
+    for said in [
+        "v: latest 2 on 2000-01-03 (estimated),",
+        "; 201 values not final (provisional or estimated) from 1990-01-01 to 2000-01-03;",
+        "; 7 breaks in the series from 1990-02-01 to 2000-01-02.",
+        " The marks of statuses begin at 2000-01-01: older ones are left out.",
+    ] {
+        assert!(drawn.desc.contains(said), "{said}: {}", drawn.desc);
+    }
+    assert!(!drawn.desc.contains("without a value"), "{}", drawn.desc);
+    assert!(drawn.all_text().contains("The marks of statuses begin at 2000-01-01"), "{drawn:?}");
 }
