@@ -153,7 +153,7 @@ def of_csv(flow, body):
     for row in csv.DictReader(io.StringIO(body.decode())):
         time = [row["TIME_PERIOD"]] if flow.date else []
         key = (*(row[id] for id in flow.dimensions), *time)
-        attributes = {id: row[id] for name in flow.attributes if row[id := flow.component(name)] != ""}
+        attributes = {id: row[id] for name in flow.attributes if row.get(id := flow.component(name))}
         assert key not in found, f"{key} comes twice"
         found[key] = (row["OBS_VALUE"], attributes)
     return found

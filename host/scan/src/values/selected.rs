@@ -45,9 +45,9 @@ impl Reader {
 }
 
 impl Reader {
-    /// Returns the schema of the rows of `plan` with their key and statuses, and the distinct values of its
-    /// columns, ascending, less those that its conditions and dates exclude; `None` for one that is
-    /// measured, and where they are not stored.
+    /// Returns the schema of the rows of `plan` with their key and statuses, and the distinct
+    /// values of its columns, ascending, less those that its conditions and dates exclude; `None`
+    /// for one that is measured, and where they are not stored.
     ///
     /// # Errors
     /// The store's refusal.
