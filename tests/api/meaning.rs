@@ -240,9 +240,9 @@ async fn what_there_is_to_choose_has_its_labels_contract_21() {
     let page = get(&app, &key, "/datasets/people/request?lang=mi&where.region=09").await;
     assert_eq!(page.header("content-language"), "mi");
     for part in [
-        "<label for=\"where.region\">Rohe (region)</label>",
+        "<label for=\"where.region\" lang=\"mi\">Rohe (region)</label>",
         "<option value=\"01\">Northland (01)</option>",
-        "<option value=\"09\" selected>Te Whanganui-a-Tara (09)</option>",
+        "<option value=\"09\" selected lang=\"mi\">Te Whanganui-a-Tara (09)</option>",
         "<option value=\"P\">Provisional value (P)</option>",
         "<input type=\"hidden\" name=\"lang\" value=\"mi\">",
     ] {

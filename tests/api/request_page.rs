@@ -1,5 +1,6 @@
 //! The page that makes a request for rows (contract-15-request-page).
 
+use serde_json::json;
 use yearbook_domain::Plan;
 use yearbook_tests::app::{TestApp, harvest, parks};
 
@@ -88,4 +89,44 @@ async fn a_form_says_what_is_wrong_with_it_contract_15() {
     assert!(text.contains("start: Input should be a valid date"), "{text}");
     assert!(!text.contains("Your request") && !text.contains("<script>"), "{text}");
     assert_eq!(app.get("/datasets/none/request").send().await.status, 404);
+}
+
+#[tokio::test]
+async fn a_form_keeps_its_language_and_says_what_it_cannot_choose_contract_15() {
+    let app = TestApp::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let rows = "date,area,people\n2025-01-01,,1\n2025-01-01,L,2\n2025-01-01,M,3\n";
+    std::fs::write(folder.path().join("areas.csv"), rows).unwrap();
+    let text =
+        |name: &str| json!({"name": name, "type": "string", "constraints": {"required": true}});
+    let descriptor = json!({
+        "name": "areas", "languages": ["en", "mi"], "title": {"en": "Areas", "mi": "Ngā rohe"},
+        "licenses": [{"name": "CC-BY-4.0"}], "sources": [{"title": "Stats"}],
+        "resources": [{"path": "areas.csv", "schema": {
+            "fields": [{"name": "date", "type": "date"}, text("area"),
+                {"name": "people", "type": "integer"}],
+            "missingValues": ["NA"], "primaryKey": ["date", "area"],
+        }}],
+        "yearbook": {"namespace": "stats", "dimensions": ["area"],
+            "labels": {"area": {"L": "Low", "M": {"en": "Middle", "mi": "Waenga"}}}},
+    });
+    std::fs::write(folder.path().join("datapackage.json"), descriptor.to_string()).unwrap();
+    app.publish_package(folder.path(), yearbook_catalog::clock::now()).await;
+    let page = app.get("/datasets/areas?lang=mi").send().await.text();
+    assert!(page.contains("/datasets/areas/request?lang=mi\""), "{page}");
+    let page = app.get("/datasets/areas").header("accept-language", "mi").send().await.text();
+    assert!(page.contains("/datasets/areas/request\""), "nobody asked for it in the address");
+    let page = app.get("/datasets/areas/request?lang=mi").send().await.text();
+    for part in [
+        "/datasets/areas?lang=mi\"",
+        "<option value=\"M\" lang=\"mi\">Waenga (M)</option>",
+        "<option value=\"L\">Low (L)</option>",
+        "Some rows have the empty text",
+        "<code>where.area=</code>",
+    ] {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+    let key = app.key(Plan::Pro).await;
+    let rows = app.get("/v1/series/areas/data?where.area=&format=csv").key(&key).send().await;
+    assert_eq!(rows.text().lines().count(), 2, "{}", rows.text());
 }

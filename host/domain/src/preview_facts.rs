@@ -22,7 +22,9 @@ pub use series::{
     DrawnSeries, LinePoint, LineReducer, MAX_DRAWN_SERIES, MAX_KEY_PARTS, MAX_NAMED_POINTS,
     MAX_OTHER_POINTS, SeriesPreview, day_number, series_id,
 };
-pub use status_runs::{MAX_STATUS_RUNS, StatusRun, StatusRuns, status_column};
+pub use status_runs::{
+    LineStatuses, MAX_STATUS_RUNS, StatusRun, StatusRuns, StatusTotal, status_column,
+};
 
 /// Bytes of the stored JSON at most (contract-9-facts).
 pub const MAX_FACTS_BYTES: usize = 64 << 10;

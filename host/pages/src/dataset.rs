@@ -37,6 +37,8 @@ struct DatasetInputs {
     dataset: Arc<Dataset>,
     /// None: the dataset names none.
     language: Option<Language>,
+    /// True where the address asks for a language.
+    asks_language: bool,
     /// None: they are not computed yet.
     facts: Option<Arc<PreviewFacts>>,
     /// Series to show, by its place among those drawn.
@@ -108,7 +110,8 @@ pub(crate) async fn request(
     request: Request,
 ) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
-    let (dataset, language) = in_wanted_language(&dataset(&app, &parts)?, &parts)?;
+    let published = dataset(&app, &parts)?;
+    let (dataset, language) = in_wanted_language(&published, &parts)?;
     let plugins = app.core.plugins.current();
     let formats =
         FormatFinder::new(&app.dataset_formats, &app.core.reader, &plugins).find(&dataset).await;
@@ -120,7 +123,7 @@ pub(crate) async fn request(
         &base_url,
         &dataset,
         &formats,
-        &request::Choosable::new(values, language.clone()),
+        &request::Choosable::new(&published, values, language.clone()),
         &input,
     );
     let page = html::render(&page)?.in_language(language.as_ref());
@@ -141,6 +144,7 @@ async fn inputs(
         None => ChosenSeries::Named,
     };
     Ok(DatasetInputs {
+        asks_language: last_value(&pairs, "lang").is_some(),
         base_url: app.core.base_url(parts),
         series,
         facts,
@@ -171,12 +175,13 @@ impl ChosenSeries {
 impl DatasetInputs {
     /// The key of the rendered page at `path`.
     fn key(&self, path: &str) -> PageKey {
-        let Self { dataset, language, facts, series, formats, adapters, has_picture, .. } = self;
+        let Self { dataset, language, facts, series, formats, adapters, .. } = self;
+        let Self { has_picture, asks_language, .. } = self;
         let adapters: Vec<_> = adapters.iter().map(|adapter| adapter.digest()).collect();
         let computed = facts.as_ref().map(|facts| facts.version);
         PageKey {
             base_url: self.base_url.clone(),
-            address: format!("{path}?{series:?}"),
+            address: format!("{path}?{series:?} {asks_language}"),
             version: format!(
                 "{} {} {} {computed:?} {} {adapters:?} {has_picture} {language:?}",
                 dataset.current.id,

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::status_runs::{StatusRun, status_at};
+use super::status_runs::LineStatuses;
 use super::{DatedFigure, Figure, cut_text};
 use crate::hex::encode_hex;
 use crate::read_plan::PeriodForm;
@@ -67,10 +67,10 @@ pub struct DrawnSeries {
     /// Line to draw, dates ascending. A row a point while they fit; beyond that the smallest and
     /// the greatest value of each of equally many rows, so that extremes stay.
     pub line: Vec<LinePoint>,
-    /// Statuses of all rows, dates ascending, where a column of `CL_OBS_STATUS` speaks of the value
-    /// column; none in facts that were stored before they were kept.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub statuses: Vec<StatusRun>,
+    /// Statuses of all rows where a column of `CL_OBS_STATUS` speaks of the value column; none in
+    /// facts that were stored before they were kept.
+    #[serde(default, skip_serializing_if = "LineStatuses::is_empty")]
+    pub line_statuses: LineStatuses,
 }
 
 /// A point of a line, or a gap in it.
@@ -117,13 +117,12 @@ impl DrawnSeries {
         (self.line.len() as u64) < self.rows
     }
 
-    /// Returns the status of each of these points of the line.
-    #[must_use]
-    pub fn statuses_of(&self, points: &[LinePoint]) -> Vec<Option<&str>> {
-        let before = std::iter::once(None).chain(points.iter().map(|point| Some(point.day)));
-        let status =
-            |(before, point): (_, &LinePoint)| status_at(&self.statuses, before, point.day);
-        before.zip(points).map(status).collect()
+    /// Returns the breaks that the reduced line has no point of, as gaps at their own dates: a
+    /// value of another row does not break.
+    pub fn further_breaks(&self) -> impl Iterator<Item = LinePoint> {
+        let is_drawn = |day: &i32| self.line.binary_search_by_key(day, |point| point.day).is_ok();
+        let breaks = self.line_statuses.breaks().filter(move |day| !is_drawn(day));
+        breaks.map(|day| LinePoint { day, value: None })
     }
 
     /// Reduces the line to `points` at most, keeping the extremes of each part.

@@ -1,4 +1,5 @@
-//! Statuses of the rows of a line, as runs of dates, so that lines are reduced without them.
+//! Statuses of the rows of a line, as runs of dates, so that lines are reduced without them, and what
+//! is true of all rows beside them.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,35 +38,118 @@ impl From<StatusRun> for (String, i32, i32) {
     }
 }
 
-/// Runs of a line that comes row by row, dates ascending. Rows of the normal status are in none.
+/// Rows of a line with one code: those with a value, and of breaks all.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(String, u64, i32, i32)", into = "(String, u64, i32, i32)")]
+pub struct StatusTotal {
+    /// Its code.
+    pub code: String,
+    /// Number of rows.
+    pub rows: u64,
+    /// Date of the first one, days since 1970-01-01.
+    pub first: i32,
+    /// Date of the last one.
+    pub last: i32,
+}
+
+impl From<(String, u64, i32, i32)> for StatusTotal {
+    fn from((code, rows, first, last): (String, u64, i32, i32)) -> Self {
+        Self { code, rows, first, last }
+    }
+}
+
+impl From<StatusTotal> for (String, u64, i32, i32) {
+    fn from(StatusTotal { code, rows, first, last }: StatusTotal) -> Self {
+        (code, rows, first, last)
+    }
+}
+
+/// Statuses of a line; the normal one is left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineStatuses {
+    /// The newest runs, dates ascending.
+    pub runs: Vec<StatusRun>,
+    /// Number of older runs that are left out.
+    #[serde(default)]
+    pub left_out: u64,
+    /// Totals of all rows, by code.
+    pub totals: Vec<StatusTotal>,
+}
+
+/// Statuses of a line that comes row by row, dates ascending.
 #[derive(Debug, Default)]
 pub struct StatusRuns {
-    runs: Vec<StatusRun>,
+    found: LineStatuses,
     /// True where the last row is in the last run.
     is_open: bool,
 }
 
 impl StatusRuns {
-    /// Takes in the next row.
-    pub fn push(&mut self, day: i32, code: Option<&str>) {
+    /// Takes in the next row, and whether it has a value.
+    pub fn push(&mut self, day: i32, code: Option<&str>, has_value: bool) {
         let Some(code) = code.filter(|code| *code != NORMAL) else {
             self.is_open = false;
             return;
         };
-        match self.runs.last_mut() {
+        let runs = &mut self.found.runs;
+        match runs.last_mut() {
             Some(run) if self.is_open && run.code == code => run.last = day,
-            _ => self.runs.push(StatusRun { code: code.to_owned(), first: day, last: day }),
+            _ => runs.push(StatusRun { code: code.to_owned(), first: day, last: day }),
         }
         self.is_open = true;
-        if self.runs.len() > MAX_STATUS_RUNS {
-            self.runs.remove(0);
+        if runs.len() > MAX_STATUS_RUNS {
+            runs.remove(0);
+            self.found.left_out += 1;
+        }
+        if has_value || code == BREAK {
+            self.count(day, code);
         }
     }
 
-    /// Returns the runs.
+    fn count(&mut self, day: i32, code: &str) {
+        let totals = &mut self.found.totals;
+        match totals.iter_mut().find(|total| total.code == code) {
+            Some(total) => {
+                total.rows += 1;
+                total.last = day;
+            }
+            None => {
+                totals.push(StatusTotal { code: code.to_owned(), rows: 1, first: day, last: day });
+            }
+        }
+    }
+
+    /// Returns the statuses.
     #[must_use]
-    pub fn finish(self) -> Vec<StatusRun> {
-        self.runs
+    pub fn finish(mut self) -> LineStatuses {
+        self.found.totals.sort_by(|one, other| one.code.cmp(&other.code));
+        self.found
+    }
+}
+
+impl LineStatuses {
+    /// Returns whether nothing is to be said of any row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Returns the day before which statuses are not known; `None` where all of them are.
+    #[must_use]
+    pub fn known_from(&self) -> Option<i32> {
+        self.runs.first().filter(|_| self.left_out > 0).map(|run| run.first)
+    }
+
+    /// Returns the code of the row of a day.
+    #[must_use]
+    pub fn at(&self, day: i32) -> Option<&str> {
+        let run = self.runs.iter().find(|run| (run.first..=run.last).contains(&day));
+        run.map(|run| run.code.as_str())
+    }
+
+    /// Returns the days on which runs of breaks begin.
+    pub(super) fn breaks(&self) -> impl Iterator<Item = i32> {
+        self.runs.iter().filter(|run| run.code == BREAK).map(|run| run.first)
     }
 }
 
@@ -81,45 +165,42 @@ pub fn status_column(columns: &[Column], of: &str) -> Option<usize> {
     })
 }
 
-/// Returns the code of a point of a line with these runs. A break since the point before, of a row
-/// that the reduced line lacks, is one at this point.
-#[must_use]
-pub(super) fn status_at(runs: &[StatusRun], before: Option<i32>, day: i32) -> Option<&str> {
-    let since =
-        |run: &&StatusRun| run.code == BREAK && before.is_none_or(|before| before < run.first);
-    let began = runs.iter().find(|run| since(run) && run.first <= day);
-    let within = || runs.iter().find(|run| (run.first..=run.last).contains(&day));
-    began.or_else(within).map(|run| run.code.as_str())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn runs(codes: &[Option<&str>]) -> Vec<StatusRun> {
+    fn statuses(codes: &[Option<&str>], has_value: fn(i32) -> bool) -> LineStatuses {
         let mut runs = StatusRuns::default();
-        (0..).zip(codes).for_each(|(day, code)| runs.push(day, *code));
+        (0..).zip(codes).for_each(|(day, code)| runs.push(day, *code, has_value(day)));
         runs.finish()
+    }
+
+    fn totals(found: &LineStatuses) -> Vec<(&str, u64, i32, i32)> {
+        found.totals.iter().map(|of| (&*of.code, of.rows, of.first, of.last)).collect()
     }
 
     #[test]
     fn rows_of_one_status_are_a_run_and_normal_ones_are_in_none_contract_21() {
         let (a, b, p) = (Some("A"), Some("B"), Some("P"));
-        let found = runs(&[a, b, None, p, p, a, p]);
-        let pairs: Vec<_> = found.iter().map(|run| (&*run.code, run.first, run.last)).collect();
-        assert_eq!(pairs, [("B", 1, 1), ("P", 3, 4), ("P", 6, 6)]);
-        let at = |before, day| status_at(&found, before, day);
-        assert_eq!([at(None, 0), at(Some(0), 1), at(Some(1), 2)], [None, b, None]);
-        assert_eq!([at(Some(2), 3), at(Some(3), 4), at(Some(4), 5)], [p, p, None]);
-        // Of a reduced line: the break is at the next point, and no other status is.
-        assert_eq!([at(Some(0), 2), at(Some(2), 5), at(None, 6)], [b, None, b]);
+        let found = statuses(&[a, b, None, p, p, a, p, b], |day| day < 6);
+        let pairs: Vec<_> =
+            found.runs.iter().map(|run| (&*run.code, run.first, run.last)).collect();
+        assert_eq!(pairs, [("B", 1, 1), ("P", 3, 4), ("P", 6, 6), ("B", 7, 7)]);
+        let at: Vec<_> = (0..8).map(|day| found.at(day)).collect();
+        assert_eq!(at, [None, b, None, p, p, None, p, b]);
+        assert_eq!(found.breaks().collect::<Vec<_>>(), [1, 7]);
+        // No value is provisional where there is none; a break is one all the same.
+        assert_eq!(totals(&found), [("B", 2, 1, 7), ("P", 2, 3, 4)]);
+        assert_eq!((found.left_out, found.known_from()), (0, None));
     }
 
     #[test]
-    fn the_newest_runs_stay_contract_21() {
+    fn the_newest_runs_stay_and_totals_are_of_all_rows_contract_21() {
         let codes: Vec<_> = (0..200).map(|row| (row % 2 == 0).then_some("P")).collect();
-        let runs = runs(&codes);
-        assert_eq!(runs.len(), MAX_STATUS_RUNS);
-        assert_eq!(runs.last().map(|run| run.last), Some(198));
+        let found = statuses(&codes, |_| true);
+        assert_eq!(found.runs.len(), MAX_STATUS_RUNS);
+        assert_eq!(found.runs.last().map(|run| run.last), Some(198));
+        assert_eq!((found.left_out, found.known_from()), (68, Some(136)));
+        assert_eq!(totals(&found), [("P", 100, 0, 198)]);
     }
 }

@@ -30,10 +30,22 @@ fn drawn(column: &str, key: &[&str], line: Vec<LinePoint>) -> DrawnSeries {
         min: None,
         max: None,
         line,
-        statuses: vec![
-            StatusRun { code: "P".to_owned(), first: i32::MIN, last: i32::MIN };
-            MAX_STATUS_RUNS
-        ],
+        line_statuses: LineStatuses {
+            runs: vec![
+                StatusRun { code: "P".to_owned(), first: i32::MIN, last: i32::MIN };
+                MAX_STATUS_RUNS
+            ],
+            left_out: u64::MAX,
+            totals: vec![
+                StatusTotal {
+                    code: "P".to_owned(),
+                    rows: u64::MAX,
+                    first: i32::MIN,
+                    last: i32::MIN
+                };
+                20
+            ],
+        },
     }
 }
 
@@ -249,16 +261,30 @@ fn texts_are_cut_between_characters() {
 #[test]
 fn facts_of_other_versions_are_read_with_what_both_know_contract_9() {
     let mut series = drawn("value", &["a"], line(&[Some(1.0), Some(2.0)]));
-    series.statuses = vec![StatusRun { code: "P".to_owned(), first: 1, last: 1 }];
+    let mut runs = StatusRuns::default();
+    runs.push(1, Some("P"), true);
+    series.line_statuses = runs.finish();
     let facts = facts(vec![series], LatestRows::default());
     let text = facts.to_json();
-    let runs = ",\"statuses\":[[\"P\",1,1]]";
+    let runs = r#","line_statuses":{"runs":[["P",1,1]],"left_out":0,"totals":[["P",1,1,1]]}"#;
     assert!(text.contains(runs), "{text}");
     assert_eq!(PreviewFacts::from_json(&text).unwrap(), facts);
     // Without them, as a former version has it, and beside something that a later one has.
     let mut without = facts;
-    without.series.as_mut().unwrap().drawn[0].statuses.clear();
+    without.series.as_mut().unwrap().drawn[0].line_statuses = LineStatuses::default();
     assert_eq!(PreviewFacts::from_json(&text.replace(runs, "")).unwrap(), without);
     let later = text.replace(runs, ",\"later\":[1]");
     assert_eq!(PreviewFacts::from_json(&later).unwrap(), without);
+}
+
+#[test]
+fn a_break_without_a_point_keeps_its_date_contract_21() {
+    let mut series = drawn("value", &["a"], line(&[Some(1.0), Some(2.0)]));
+    let mut runs = StatusRuns::default();
+    for (day, code) in [(0, "B"), (1, "P"), (2, "B"), (3, "B"), (4, "P")] {
+        runs.push(day, Some(code), true);
+    }
+    series.line_statuses = runs.finish();
+    let days: Vec<_> = series.further_breaks().map(|point| (point.day, point.value)).collect();
+    assert_eq!(days, [(2, None)], "the first is a point of the line");
 }

@@ -1,6 +1,6 @@
 //! Rows of a picture: the stored points of a preview as an answer of `/data` would have them, with
-//! the metadata that credits them. Three keys besides say what only a preview has: the dataset's
-//! title, and of how many rows and series the points are a sample.
+//! the metadata that credits them. Further keys say what only a preview has: the dataset's title, of
+//! how many rows and series the points are a sample, and what is true of the statuses of all rows.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,8 @@ use arrow::array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, Strin
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
 use yearbook_domain::preview_facts::{
-    DrawnSeries, Figure, LinePoint, SeriesPreview, day_number, status_column,
+    DrawnSeries, Figure, LinePoint, LineStatuses, SeriesPreview, StatusTotal, day_number,
+    status_column,
 };
 use yearbook_domain::{Column, ColumnRole, ColumnType, Dataset, PreviewFacts, Snapshot};
 use yearbook_scan::schema::PICTURE_TITLE;
@@ -18,6 +19,10 @@ use yearbook_scan::schema::{credit_entries, plain_field};
 /// Keys of the number of rows, and of the number of series.
 const SAMPLED_ROWS: &str = "yearbook.sampled_rows";
 const SAMPLED_SERIES: &str = "yearbook.sampled_series";
+
+/// Keys of the totals of statuses of all rows, and of the date before which no status is known.
+const SAMPLED_STATUSES: &str = "yearbook.sampled_statuses";
+const STATUSES_FROM: &str = "yearbook.statuses_from";
 
 /// Points of a preview that one picture shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +74,7 @@ impl PreviewRows {
                 let (series, drawn) = drawn.ok_or_else(|| absent("series"))?;
                 let lines = facts.line_count().map(|lines| lines.to_string());
                 metadata.extend(lines.map(|lines| (SAMPLED_SERIES.to_owned(), lines)));
+                metadata.extend(status_entries(&drawn.line_statuses));
                 line(snapshot, series, drawn)?
             }
         };
@@ -107,6 +113,12 @@ fn line(
             points.insert(place, LinePoint { day, value: Some(latest.value) });
         }
     }
+    for gap in drawn.further_breaks() {
+        let place = points.partition_point(|point| point.day < gap.day);
+        if points.get(place).is_none_or(|point| point.day != gap.day) {
+            points.insert(place, gap);
+        }
+    }
     let mut fields = vec![plain_field(column_of(snapshot, ColumnRole::Date)?)];
     let dates = points.iter().map(|point| point.date());
     let mut columns: Vec<ArrayRef> = vec![Arc::new(StringArray::from_iter_values(dates))];
@@ -122,11 +134,24 @@ fn line(
     fields.push(field);
     let status = status_column(&snapshot.columns, &drawn.column);
     let status = status.and_then(|position| snapshot.columns.get(position));
-    if let Some(column) = status.filter(|_| !drawn.statuses.is_empty()) {
+    if let Some(column) = status.filter(|_| !drawn.line_statuses.is_empty()) {
         fields.push(plain_field(column).with_nullable(true));
-        columns.push(Arc::new(StringArray::from(drawn.statuses_of(&points))));
+        let codes = points.iter().map(|point| drawn.line_statuses.at(point.day));
+        columns.push(Arc::new(codes.collect::<StringArray>()));
     }
     Ok((fields, columns, drawn.is_reduced().then_some(drawn.rows)))
+}
+
+/// `P 12 2024-01-01 2024-12-01`: a code, the number of its rows, and the first and the last date of
+/// them, entry by entry.
+fn status_entries(statuses: &LineStatuses) -> impl Iterator<Item = (String, String)> {
+    let date = |day| LinePoint { day, value: None }.date();
+    let total =
+        |of: &StatusTotal| format!("{} {} {} {}", of.code, of.rows, date(of.first), date(of.last));
+    let totals: Vec<String> = statuses.totals.iter().map(total).collect();
+    let totals = (!totals.is_empty()).then(|| (SAMPLED_STATUSES.to_owned(), totals.join(";")));
+    let from = statuses.known_from().map(|day| (STATUSES_FROM.to_owned(), date(day)));
+    totals.into_iter().chain(from)
 }
 
 fn values(points: &[LinePoint], data_type: &DataType) -> Result<ArrayRef, ArrowError> {

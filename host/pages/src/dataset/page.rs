@@ -31,6 +31,10 @@ pub(super) struct DatasetPage<'a> {
     credit: CreditView<'a>,
     /// That of the publisher's texts, where it is known.
     language: Option<&'a str>,
+    /// The same where the address asks for one: links keep it.
+    asked_language: Option<&'a str>,
+    /// The page that makes a request.
+    request_url: String,
     paragraphs: Vec<&'a str>,
     notes: Vec<NoteLine<'a>>,
     data_url: String,
@@ -101,6 +105,9 @@ impl<'a> DatasetPage<'a> {
         let facts = inputs.facts.as_deref();
         let address = format!("{}/datasets/{}/chart.svg", site.root, dataset.name);
         let chart = inputs.has_picture.then_some(ChartAddress(&address));
+        let language = inputs.language.as_ref().filter(|_| inputs.asks_language);
+        let asked_language = language.map(Language::as_str);
+        let kept = asked_language.map(|tag| format!("?lang={tag}")).unwrap_or_default();
         let everything = CanonicalQuery::default();
         let request = LineRequest::new(&inputs.base_url, dataset, &everything);
         Self {
@@ -109,6 +116,8 @@ impl<'a> DatasetPage<'a> {
             snapshot,
             credit: CreditView(&snapshot.credit),
             language: inputs.language.as_ref().map(Language::as_str),
+            asked_language,
+            request_url: format!("{}/datasets/{}/request{kept}", site.root, dataset.name),
             notes: snapshot
                 .meaning
                 .notes

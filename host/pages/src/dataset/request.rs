@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use askama::Template;
-use yearbook_domain::meaning::Language;
+use yearbook_domain::meaning::{Language, StatusCodes};
 use yearbook_domain::query::{is_condition, parse_data};
 use yearbook_domain::read_plan::resolve_selection;
 use yearbook_domain::values::{StoredValues, ValueLabels, ValuesPage};
@@ -25,6 +25,9 @@ const MAX_CHOICES: usize = 1_000;
 
 /// Lines of a list of values that are seen at once.
 const VISIBLE_CHOICES: usize = 8;
+
+/// Language of the page's own words.
+const PAGE_LANGUAGE: &str = "en";
 
 /// Fields of the form besides conditions, which are parameters of `/data` too.
 const FIELDS: [&str; 5] = ["start", "end", "columns", "last", "format"];
@@ -70,6 +73,10 @@ struct ConditionField {
     /// Name of the parameter.
     name: String,
     title: String,
+    /// That of the title, where it is not that of the page.
+    language: Option<String>,
+    /// True where the column has the empty text, which a form cannot send.
+    has_empty: bool,
     kind: FieldKind,
 }
 
@@ -83,35 +90,83 @@ struct Choice {
     value: String,
     /// The same with its label, for people.
     text: String,
+    /// That of the label, where it is not that of the page.
+    language: Option<String>,
     is_chosen: bool,
 }
 
 /// The values that publishing stored, with their labels.
 pub(super) struct Choosable {
+    /// As it was published.
+    dataset: Arc<Dataset>,
     values: Option<Arc<StoredValues>>,
     labels: ValueLabels,
+    /// The same in the first language.
+    own_labels: ValueLabels,
     language: Option<Language>,
 }
 
 impl Choosable {
-    pub(super) fn new(values: Option<Arc<StoredValues>>, language: Option<Language>) -> Self {
-        let labels = ValueLabels::new(values.clone(), language.clone());
-        Self { values, labels, language }
+    pub(super) fn new(
+        dataset: &Arc<Dataset>,
+        values: Option<Arc<StoredValues>>,
+        language: Option<Language>,
+    ) -> Self {
+        Self {
+            dataset: Arc::clone(dataset),
+            labels: ValueLabels::new(values.clone(), language.clone()),
+            own_labels: ValueLabels::new(values.clone(), None),
+            values,
+            language,
+        }
     }
 
-    /// Texts and values of a column that has few; the empty text is left out: an empty field is
-    /// no condition.
-    fn list(&self, position: usize, column: &Column) -> Option<Vec<(String, String)>> {
+    /// Language of a text which is `own` in the first one, where it is not that of the page.
+    fn language_of(&self, text: &str, own: Option<&str>) -> Option<String> {
+        let first = self.dataset.current.meaning.languages.first();
+        let language = self.language.as_ref().filter(|_| own != Some(text)).or(first)?;
+        (language.as_str() != PAGE_LANGUAGE).then(|| language.as_str().to_owned())
+    }
+
+    /// Values of a column with their labels, and whether the empty text is among them, which is
+    /// left out: an empty field is no condition. None of a column that has many.
+    fn list(
+        &self,
+        position: usize,
+        column: &Column,
+        is_chosen: impl Fn(&str) -> bool,
+    ) -> (Option<Vec<Choice>>, bool) {
         let page = ValuesPage { limit: MAX_CHOICES, after: None };
-        let listed = self.values.as_ref()?.column(position)?.page(&page);
-        let values = listed.values.iter().map(|(value, _)| {
-            let label = self.labels.label(column, position, value);
-            let value = value.to_string();
-            let text = label.map(|label| format!("{label} ({value})"));
-            (text.unwrap_or_else(|| value.clone()), value)
-        });
+        let stored = self.values.as_ref().and_then(|values| values.column(position));
+        let Some(listed) = stored.map(|stored| stored.page(&page)) else { return (None, false) };
+        let choice = |value: String| {
+            let label = self.labels.label_of_text(column, position, &value);
+            let language =
+                label.and_then(|label| self.label_language(position, column, label, &value));
+            Choice { language, text: labelled(label, &value), is_chosen: is_chosen(&value), value }
+        };
         let is_list = !listed.has_more && !listed.values.is_empty();
-        is_list.then(|| values.filter(|(_, value)| !value.is_empty()).collect())
+        let values: Vec<String> =
+            listed.values.iter().map(|(value, _)| value.to_string()).collect();
+        // They are sorted.
+        let has_empty = values.first().is_some_and(String::is_empty);
+        let values = values.into_iter().skip(usize::from(has_empty));
+        (is_list.then(|| values.map(choice).collect()), has_empty)
+    }
+
+    /// Language of a label, where it is not that of the page, as lists of SDMX are.
+    fn label_language(
+        &self,
+        position: usize,
+        column: &Column,
+        label: &str,
+        value: &str,
+    ) -> Option<String> {
+        let known = column.status().filter(|of| matches!(of.codes, StatusCodes::Known(_)));
+        if known.and_then(|of| of.codes.label(value, None)) == Some(label) {
+            return None;
+        }
+        self.language_of(label, self.own_labels.label_of_text(column, position, value))
     }
 }
 
@@ -188,6 +243,7 @@ impl<'a> RequestPage<'a> {
         let choice = |name: &str, value: &str| Choice {
             value: value.to_owned(),
             text: value.to_owned(),
+            language: None,
             is_chosen: input.has(name, value),
         };
         Self {
@@ -225,22 +281,39 @@ fn condition_fields(
     };
     let field = |(position, column): (usize, &Column)| {
         let name = format!("where.{}", column.name);
-        let kind = match choosable.list(position, column) {
-            Some(listed) => {
-                let chosen = |(text, value): (String, String)| Choice {
-                    is_chosen: input.has(&name, &value),
-                    value,
-                    text,
-                };
-                let choices: Vec<Choice> = listed.into_iter().map(chosen).collect();
-                FieldKind::List { lines: choices.len().min(VISIBLE_CHOICES), choices }
-            }
+        let (listed, has_empty) = choosable.list(position, column, |value| input.has(&name, value));
+        let kind = match listed {
+            Some(choices) => FieldKind::List { lines: choices.len().min(VISIBLE_CHOICES), choices },
             None => {
                 FieldKind::Text { value: input.values(&name).next().unwrap_or_default().to_owned() }
             }
         };
-        let title = column.title().map(|title| format!("{title} ({})", column.name));
-        ConditionField { name, title: title.unwrap_or_else(|| column.name.clone()), kind }
+        let own = choosable.dataset.current.column(&column.name).and_then(Column::title);
+        let language = column.title().and_then(|title| choosable.language_of(title, own));
+        let title = labelled(column.title(), &column.name);
+        ConditionField { name, title, language, has_empty, kind }
     };
     columns.filter(|(_, column)| is_chosen_by(column)).take(MAX_FIELDS).map(field).collect()
+}
+
+/// A value with its label; alone where there is none to be seen.
+fn labelled(label: Option<&str>, value: &str) -> String {
+    match label.filter(|label| !label.trim().is_empty()) {
+        Some(label) => format!("{label} ({value})"),
+        None => value.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blank_label_is_none_contract_15() {
+        for (label, shown) in
+            [(Some("Low"), "Low (L)"), (Some(" "), "L"), (Some(""), "L"), (None, "L")]
+        {
+            assert_eq!(labelled(label, "L"), shown, "{label:?}");
+        }
+    }
 }

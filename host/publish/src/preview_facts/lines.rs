@@ -132,7 +132,8 @@ impl LinePass {
                 line.reducer.push(LinePoint { day, value: cell.figure() });
                 let codes = statuses.get(*index).copied().flatten();
                 let codes = codes.filter(|codes| codes.is_valid(row));
-                line.statuses.push(day, codes.map(|codes| codes.value(row)));
+                let code = codes.map(|codes| codes.value(row));
+                line.statuses.push(day, code, cell.figure().is_some());
             }
         }
         Ok(())
@@ -167,7 +168,7 @@ impl LinePass {
                 min,
                 max,
                 line: line.reducer.finish(),
-                statuses: line.statuses.finish(),
+                line_statuses: line.statuses.finish(),
             })
         });
         let drawn: Vec<DrawnSeries> = drawn.collect::<Result<_, ArrowError>>()?;

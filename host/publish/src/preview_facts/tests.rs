@@ -9,8 +9,8 @@ use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray}
 use proptest::prelude::*;
 use yearbook_domain::meaning::{ColumnMeaning, KnownCodes, StatusCodes, StatusColumn};
 use yearbook_domain::preview_facts::{
-    DatedFigure, DrawnSeries, Figure, LinePoint, MAX_DRAWN_SERIES, MAX_NAMED_POINTS, PreviewCell,
-    StatusRun, day_number,
+    DatedFigure, DrawnSeries, Figure, LinePoint, LineStatuses, MAX_DRAWN_SERIES, MAX_NAMED_POINTS,
+    PreviewCell, StatusRun, StatusTotal, day_number,
 };
 use yearbook_domain::{CalendarUnit, Column, ColumnRole, ColumnType, PreviewFacts};
 use yearbook_scan::ResultHasher;
@@ -259,15 +259,22 @@ fn a_line_has_the_statuses_of_its_value_column_contract_21() {
         let rows = batch(&rows).project(&[0, 1, 3, 4]).unwrap();
         let batches = [rows.slice(0, 4), rows.slice(4, 1)];
         let drawn = facts_of(&table, &["date".to_owned()], &batches).series.unwrap().drawn;
-        let runs = |line: &DrawnSeries| (line.column.clone(), line.statuses.clone());
+        let runs = |line: &DrawnSeries| (line.column.clone(), line.line_statuses.clone());
         drawn.iter().map(runs).collect::<Vec<_>>()
     };
     let run = |code: &str, first, last| StatusRun { code: code.to_owned(), first, last };
     let known = statuses(StatusCodes::Known(KnownCodes::SdmxObs));
-    let runs = vec![run("B", 1, 1), run("P", 3, 4)];
-    assert_eq!(known, [("amount".to_owned(), vec![]), ("whole".to_owned(), runs)]);
+    let total =
+        |code: &str, rows, first, last| StatusTotal { code: code.to_owned(), rows, first, last };
+    let whole = LineStatuses {
+        runs: vec![run("B", 1, 1), run("P", 3, 4)],
+        left_out: 0,
+        totals: vec![total("B", 1, 1, 1), total("P", 2, 3, 4)],
+    };
+    let nothing = LineStatuses::default();
+    assert_eq!(known, [("amount".to_owned(), nothing), ("whole".to_owned(), whole)]);
     let own = statuses(StatusCodes::Own(Vec::new()));
-    assert!(own.iter().all(|(_, runs)| runs.is_empty()), "{own:?}");
+    assert!(own.iter().all(|(_, statuses)| statuses.is_empty()), "{own:?}");
 }
 
 /// A table of cities by code, with figures of years and of months in two units.

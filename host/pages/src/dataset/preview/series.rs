@@ -6,7 +6,7 @@ use yearbook_domain::preview_facts::{DrawnSeries, LinePoint, SeriesPreview};
 use yearbook_domain::read_plan::MAX_SERIES;
 use yearbook_domain::{PreviewFacts, Snapshot};
 
-use super::{ChartAddress, FigureLine, PictureUrls, figure_or_nothing, group_by, unit};
+use super::{ChartAddress, FigureLine, NOTHING, PictureUrls, figure_or_nothing, group_by, unit};
 use crate::dataset::ChosenSeries;
 use crate::figures::{count, counted, figure};
 
@@ -28,6 +28,8 @@ pub(crate) struct SeriesView {
     pub(crate) points: Vec<PointLine>,
     /// True where some of them have a status.
     pub(crate) has_statuses: bool,
+    /// Sentence about statuses that are left out.
+    pub(crate) statuses_from: Option<String>,
     /// Sentence about points that the line leaves out.
     pub(crate) reduced: Option<String>,
     /// The others by unit, those of its own unit first.
@@ -85,7 +87,8 @@ impl SeriesView {
             own: (!shown.key.is_empty() && !is_alone).then(|| own_figures(shown)),
             description: describe_series(shown, &label, unit),
             points: points(shown),
-            has_statuses: !shown.statuses.is_empty(),
+            has_statuses: !shown.line_statuses.is_empty(),
+            statuses_from: statuses_from(shown),
             reduced: shown.is_reduced().then(|| {
                 format!(
                     "The line has {} of {} points: the smallest and the greatest of each part.",
@@ -135,14 +138,29 @@ fn others(series: &SeriesPreview, snapshot: &Snapshot, shown: &DrawnSeries) -> V
     links.filter(|unit| !unit.links.is_empty()).collect()
 }
 
+/// The points of the line, and breaks whose values it leaves out.
 fn points(shown: &DrawnSeries) -> Vec<PointLine> {
     let list = StatusCodes::Known(KnownCodes::SdmxObs);
-    let line = |(point, code): (&LinePoint, Option<&str>)| PointLine {
-        date: point.date(),
-        value: figure_or_nothing(point.value),
-        status: code.and_then(|code| list.label(code, None)).unwrap_or_default().to_owned(),
+    let statuses = &shown.line_statuses;
+    let status = |day| match statuses.at(day).and_then(|code| list.label(code, None)) {
+        None if statuses.known_from().is_some_and(|from| day < from) => NOTHING,
+        label => label.unwrap_or_default(),
     };
-    shown.line.iter().zip(shown.statuses_of(&shown.line)).map(line).collect()
+    let drawn = shown.line.iter().map(|point| (*point, figure_or_nothing(point.value)));
+    let breaks = shown.further_breaks().map(|point| (point, "left out".to_owned()));
+    let mut points: Vec<(LinePoint, String)> = drawn.chain(breaks).collect();
+    points.sort_by_key(|(point, _)| point.day);
+    let line = |(point, value): (LinePoint, String)| PointLine {
+        date: point.date(),
+        value,
+        status: status(point.day).to_owned(),
+    };
+    points.into_iter().map(line).collect()
+}
+
+fn statuses_from(shown: &DrawnSeries) -> Option<String> {
+    let date = LinePoint { day: shown.line_statuses.known_from()?, value: None }.date();
+    Some(format!("Statuses before {date} are left out; the rows have them."))
 }
 
 fn own_figures(shown: &DrawnSeries) -> FigureLine<'static> {
@@ -166,15 +184,17 @@ fn describe_series(shown: &DrawnSeries, label: &str, unit: Option<&str>) -> Stri
     let extremes = shown.min.zip(shown.max).map(|(min, max)| {
         format!(" Smallest: {}{unit}. Greatest: {}{unit}.", figure(min), figure(max))
     });
-    let statuses = if shown.statuses.is_empty() {
+    let statuses = if shown.line_statuses.is_empty() {
         ""
     } else {
         " Some values have a status, which stands beside its numbers."
     };
+    let left_out = statuses_from(shown).map(|sentence| format!(" {sentence}"));
     format!(
-        "Line chart of {label}{}.{}{}{statuses}",
+        "Line chart of {label}{}.{}{}{statuses}{}",
         from.unwrap_or_default(),
         latest.unwrap_or_default(),
-        extremes.unwrap_or_default()
+        extremes.unwrap_or_default(),
+        left_out.unwrap_or_default()
     )
 }
