@@ -1,7 +1,10 @@
 //! Faults of a table: listed word for word up to a bound, and counted all.
 
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
+
+use yearbook_domain::Column;
 
 use crate::error::{PublishError, TableFault};
 
@@ -20,16 +23,53 @@ pub(crate) struct FaultList {
     total: u64,
     /// Columns that have faults; a fault of a whole row touches all of them.
     columns: Vec<bool>,
+    /// Columns that a status speaks of: a value may be secret, and the status may not be read yet.
+    /// They are no part of a key.
+    hidden: Vec<bool>,
 }
 
 impl FaultList {
     /// None yet, in a table with these columns.
     pub(crate) fn new(names: impl IntoIterator<Item = String>) -> Self {
         let names: Arc<[String]> = names.into_iter().collect();
-        Self { columns: vec![false; names.len()], names, kept: Vec::new(), total: 0 }
+        let none = vec![false; names.len()];
+        Self { columns: none.clone(), hidden: none, names, kept: Vec::new(), total: 0 }
     }
 
-    /// A fault of one cell. The message is only made when it will be listed.
+    /// None yet, and none will repeat a value that a status of these columns speaks of
+    /// (contract-21-secret).
+    pub(crate) fn hiding_secrets(columns: &[Column]) -> Self {
+        let spoken_of = |name: &String| {
+            columns.iter().filter_map(Column::status).any(|status| status.of.contains(name))
+        };
+        Self {
+            hidden: columns.iter().map(|column| spoken_of(&column.name)).collect(),
+            ..Self::new(columns.iter().map(|column| column.name.clone()))
+        }
+    }
+
+    /// Returns whether no message may repeat a value of the column.
+    pub(crate) fn hides(&self, column: usize) -> bool {
+        self.hidden.get(column).copied().unwrap_or(true)
+    }
+
+    /// A fault of one value, as `value` shows it where that may be seen, and `why`.
+    pub(crate) fn value(
+        &mut self,
+        row: u64,
+        column: usize,
+        value: impl FnOnce() -> String,
+        why: impl Display,
+    ) {
+        let hides = self.hides(column);
+        self.cell(row, column, || match hides {
+            true => why.to_string(),
+            false => format!("{} {why}", value()),
+        });
+    }
+
+    /// A fault of one cell, the message of which repeats no value; see [`Self::value`]. The message
+    /// is only made when it will be listed.
     pub(crate) fn cell(&mut self, row: u64, column: usize, message: impl FnOnce() -> String) {
         if let Some(touched) = self.columns.get_mut(column) {
             *touched = true;

@@ -12,6 +12,7 @@ mod meaning;
 mod node;
 mod notes;
 mod reader_source;
+mod repeated_members;
 mod resource;
 mod source;
 mod table_schema;
@@ -38,6 +39,7 @@ pub(crate) use reader_source::ReaderSource;
 pub(crate) use resource::InputFormat;
 use resource::{PackageResource, ResourcePlace};
 pub use source::{RemotePackage, SourcePackage, SourceTable};
+pub(crate) use text_rules::find_label_fault;
 
 /// Largest descriptor read, in bytes: thousands of described columns fit.
 const MAX_DESCRIPTOR_BYTES: u64 = 16 << 20;
@@ -204,6 +206,9 @@ fn parse(
             return None;
         }
     };
+    for place in repeated_members::find(text) {
+        problems.add(place, "stands twice, and only one of them could hold; leave one out");
+    }
     let root = DescriptorNode::root(&value);
     root.object(problems)?;
     let name = parse_dataset_name(&root, problems);

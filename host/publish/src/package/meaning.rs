@@ -255,7 +255,7 @@ pub(super) fn parse_labels(
             };
             let Some(label) = member
                 .get(key)
-                .and_then(|label| parse_text(&label, languages, text_rules::parse_prose, problems))
+                .and_then(|label| parse_text(&label, languages, text_rules::parse_label, problems))
             else {
                 continue;
             };

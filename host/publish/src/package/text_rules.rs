@@ -12,6 +12,8 @@ pub(super) const MAX_HEADER_BYTES: usize = 2048;
 /// Longest prose, in bytes: it is sent with every description of the dataset.
 const MAX_PROSE_BYTES: usize = 64 << 10;
 
+const BLANK: &str = "is blank; say something or leave it out";
+
 /// A line that reaches a header: not blank, no control character, no white space at its ends (HTTP
 /// strips it there).
 pub(super) fn line(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<String> {
@@ -35,7 +37,7 @@ pub(super) fn find_header_fault(text: &str) -> Option<String> {
         ));
     }
     if text.trim().is_empty() {
-        return Some("is blank; say something or leave it out".to_owned());
+        return Some(BLANK.to_owned());
     }
     if text.trim() != text {
         return Some(
@@ -54,23 +56,42 @@ pub(super) fn parse_prose(
     problems: &mut DescriptorProblems,
 ) -> Option<String> {
     let text = node.text(problems)?;
-    if let Some(control) = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
-    {
-        problems.add(
-            node.at.clone(),
-            format!("has a control character (U+{:04X}); remove it", u32::from(control)),
-        );
-        return None;
-    }
-    if text.len() > MAX_PROSE_BYTES {
-        problems.add(
-            node.at.clone(),
-            format!("has {} bytes; at most {MAX_PROSE_BYTES} are kept", text.len()),
-        );
+    if let Some(message) = find_prose_fault(text) {
+        problems.add(node.at.clone(), message);
         return None;
     }
     // An empty text says no more than none, and clients should meet one form only.
     (!text.trim().is_empty()).then(|| text.to_owned())
+}
+
+fn find_prose_fault(text: &str) -> Option<String> {
+    let control = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t'));
+    if let Some(control) = control {
+        let code = u32::from(control);
+        return Some(format!("has a control character (U+{code:04X}); remove it"));
+    }
+    (text.len() > MAX_PROSE_BYTES)
+        .then(|| format!("has {} bytes; at most {MAX_PROSE_BYTES} are kept", text.len()))
+}
+
+/// A label of a value: prose that says something.
+pub(super) fn parse_label(
+    node: &DescriptorNode<'_>,
+    problems: &mut DescriptorProblems,
+) -> Option<String> {
+    let text = node.text(problems)?;
+    match find_label_fault(text) {
+        None => Some(text.to_owned()),
+        Some(message) => {
+            problems.add(node.at.clone(), message);
+            None
+        }
+    }
+}
+
+/// The fault of `text` as a label, wherever it is from.
+pub(crate) fn find_label_fault(text: &str) -> Option<String> {
+    find_prose_fault(text).or_else(|| text.trim().is_empty().then(|| BLANK.to_owned()))
 }
 
 /// Reads a snake_case name with `parse`; a text that is none is a problem with the nearest name.

@@ -52,7 +52,7 @@ pub(super) async fn read(
     progress: &dyn ProgressReporter,
 ) -> Result<(Arc<SortedRows>, TableFacts), PublishError> {
     const STAGE: &str = "reading and checking";
-    let mut faults = FaultList::new(package.columns.iter().map(|column| column.name.clone()));
+    let mut faults = FaultList::hiding_secrets(&package.columns);
     let shared = Arc::clone(package);
     let job = move || open::open(&shared, &mut faults).map(|opened| (opened, faults));
     let (opened, mut faults) = run_on_worker(workers, "opening the table", job).await??;

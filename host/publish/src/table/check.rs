@@ -25,6 +25,8 @@ use crate::package::DataPackage;
 /// Range of proportions (spec-2.2-proportions).
 const PROPORTION: RangeInclusive<f64> = 0.0..=1.0;
 
+const NO_PROPORTION: &str = "is not a proportion: it must lie in 0..1; divide percentages by 100";
+
 /// Rules for values of a column beyond its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
@@ -127,9 +129,7 @@ impl TableChecker {
                 Rule::Proportion => {
                     for (row, value) in (first..).zip(array.as_primitive::<Float64Type>()) {
                         if let Some(value) = value.filter(|value| !PROPORTION.contains(value)) {
-                            faults.cell(row, index, || {
-                                format!("{value} is not a proportion: it must lie in 0..1; divide percentages by 100")
-                            });
+                            faults.value(row, index, || value.to_string(), NO_PROPORTION);
                         }
                     }
                 }
@@ -180,10 +180,8 @@ fn report_percentage(
 ) -> bool {
     let found = (0..array.len()).zip(first..).find(|(position, _)| array.is_valid(*position));
     if let Some((position, row)) = found {
-        faults.cell(row, index, || {
-            let value = array_value_to_string(array, position).unwrap_or_default();
-            describe_percentage(&format!("{value} is a percentage"), column)
-        });
+        let value = || array_value_to_string(array, position).unwrap_or_default();
+        faults.value(row, index, value, describe_percentage("is a percentage", column));
     }
     found.is_some()
 }
@@ -212,7 +210,7 @@ fn check_texts(
         }
         match rule(value.as_bytes()) {
             Ok(()) => last = Some(value),
-            Err(why) => faults.cell(row, column, || format!("{} {why}", quote(value.as_bytes()))),
+            Err(why) => faults.value(row, column, || quote(value.as_bytes()), why),
         }
     }
 }

@@ -36,8 +36,7 @@ impl ColumnBuilder {
         column: usize,
         faults: &mut FaultList,
     ) {
-        let mut fault =
-            |text: &[u8], why: &str| faults.cell(row, column, || format!("{} {why}", quote(text)));
+        let mut fault = |text: &[u8], why: &str| faults.value(row, column, || quote(text), why);
         match self {
             Self::Text(builder) => match cell.map(|text| (text, std::str::from_utf8(text))) {
                 None => builder.append_null(),

@@ -191,9 +191,8 @@ fn format_days(
             None => text.append_null(),
             Some((_, Some(date))) => text.append_value(date.to_string()),
             Some((day, None)) => {
-                faults.cell(row, column, || {
-                    format!("day {day} since 1970 is outside the years 0001 to 9999")
-                });
+                let value = || format!("day {day} since 1970");
+                faults.value(row, column, value, "is outside the years 0001 to 9999");
                 text.append_value("1970-01-01");
             }
         }

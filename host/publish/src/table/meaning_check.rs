@@ -9,7 +9,7 @@ use yearbook_domain::meaning::{MAX_LABEL_BYTES, MAX_LABELS, StatusColumn, Text, 
 
 use super::TableChunk;
 use crate::faults::{FaultList, quote};
-use crate::package::{DataPackage, LabelSource};
+use crate::package::{DataPackage, LabelSource, find_label_fault};
 
 /// Codes that a fault lists at most.
 const MAX_LISTED_CODES: usize = 40;
@@ -177,12 +177,19 @@ impl LabelColumn {
             let Ok(value) = array_value_to_string(values, position) else { continue };
             match self.labels.get(&value) {
                 Some(known) if known == label => {}
+                Some(_) if faults.hides(self.from) => faults.cell(row, self.from, || {
+                    "is another label of its value than in an earlier row; each value has one label"
+                        .to_owned()
+                }),
                 Some(known) => faults.cell(row, self.from, || {
                     let texts = [label, &value, known].map(|text| quote(text.as_bytes()));
                     let [label, value, known] = texts;
                     format!("{label} is the label of {value} here, and {known} is it in an earlier row; each value has one label")
                 }),
                 None => {
+                    if let Some(why) = find_label_fault(label) {
+                        faults.cell(row, self.from, || why);
+                    }
                     self.bytes += value.len() + label.len();
                     self.labels.insert(value, label.to_owned());
                     if self.labels.len() > MAX_LABELS || self.bytes > MAX_LABEL_BYTES {

@@ -20,17 +20,29 @@ pub(super) struct PluginBatches<R> {
     input: R,
     reading: Box<dyn FormatReading>,
     chunk: Vec<u8>,
+    /// Set where a status speaks of values, so that no message may repeat one.
+    has_secrets: bool,
     /// Set once the last chunk is pushed, and once anything failed.
     ended: bool,
 }
 
 impl<R: Read> PluginBatches<R> {
-    pub(super) fn open(source: &ReaderSource, input: R) -> Result<Self, TableSourceError> {
+    pub(super) fn open(
+        package: &DataPackage,
+        source: &ReaderSource,
+        input: R,
+    ) -> Result<Self, TableSourceError> {
         let reader = source.reader.as_ref().ok_or_else(|| {
             TableSourceError(format!("nobody brought a reader for {:?}", source.format))
         })?;
         let reading = reader.open(&source.columns, &source.options).map_err(TableSourceError)?;
-        Ok(Self { input, reading, chunk: vec![0; CHUNK_BYTES], ended: false })
+        let has_secrets = package.columns.iter().any(|column| column.status().is_some());
+        Ok(Self { input, reading, chunk: vec![0; CHUNK_BYTES], has_secrets, ended: false })
+    }
+
+    /// A reader's sentence as it may be shown.
+    fn told(&self, why: String) -> String {
+        if self.has_secrets { mask_values(&why) } else { why }
     }
 
     /// Gives the reader the next chunk; after the last one there is none.
@@ -46,13 +58,14 @@ impl<R: Read> PluginBatches<R> {
         }
         // A chunk that is not full is the last one; behind a full one it may be empty.
         self.ended = length < CHUNK_BYTES;
-        self.reading.push(self.chunk.get(..length).unwrap_or_default(), self.ended)
+        let pushed = self.reading.push(self.chunk.get(..length).unwrap_or_default(), self.ended);
+        pushed.map_err(|why| self.told(why))
     }
 
     /// The facts of the columns.
     pub(super) fn columns(&mut self) -> Result<Vec<ColumnFacts>, String> {
         loop {
-            if let Some(columns) = self.reading.columns()? {
+            if let Some(columns) = self.reading.columns().map_err(|why| self.told(why))? {
                 return Ok(columns);
             }
             if self.ended {
@@ -64,7 +77,7 @@ impl<R: Read> PluginBatches<R> {
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>, String> {
         loop {
-            if let Some(batch) = self.reading.pull()? {
+            if let Some(batch) = self.reading.pull().map_err(|why| self.told(why))? {
                 return Ok(Some(batch));
             }
             if self.ended {
@@ -91,8 +104,63 @@ pub(crate) fn open(
     input: impl Read + Send + 'static,
     faults: &mut FaultList,
 ) -> Result<TableInput, TableSourceError> {
-    let batches = PluginBatches::open(source, input)?;
+    let batches = PluginBatches::open(package, source, input)?;
     // Columns come as they were asked for; their types are checked by those of the schema.
     let schema = yearbook_scan::schema::unchecked_schema(&package.columns);
     Ok(open_batches(&schema, Box::new(batches), &package.columns, None, faults))
+}
+
+/// A reader's sentence without what may be a value: whatever is quoted and, behind its place, each
+/// word with a digit. The host does not know which column a reader speaks of.
+fn mask_values(sentence: &str) -> String {
+    let has_place = ["line ", "byte ", "$"].iter().any(|place| sentence.starts_with(place));
+    let (place, rest) = match sentence.split_once(": ") {
+        Some((place, rest)) if has_place && !place.contains(['"', '\'']) => (place, rest),
+        _ => ("", sentence),
+    };
+    let mut masked = String::new();
+    for (position, part) in rest.replace("\\\"", MASK).split('"').enumerate() {
+        if position % 2 == 1 {
+            masked.push_str(MASK);
+            continue;
+        }
+        let word = |word: &str| match word.contains(|c: char| c.is_numeric()) {
+            true => MASK.to_owned(),
+            false => word.to_owned(),
+        };
+        masked.push_str(&part.split(' ').map(word).collect::<Vec<_>>().join(" "));
+    }
+    let colon = if place.is_empty() { "" } else { ": " };
+    format!(
+        "{place}{colon}{masked} ({MASK} hides what may be a value: a status speaks of values here)"
+    )
+}
+
+/// Mark in place of a value.
+const MASK: &str = "…";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_repeats_no_value_that_a_status_speaks_of_contract_21() {
+        for (sentence, expected) in [
+            (
+                r#"line 7, OBS_VALUE: "98765,4" is not a number; declare the column as string"#,
+                "line 7, OBS_VALUE: … is not a number; declare the column as string (",
+            ),
+            (
+                "$.value, cell 3: 98765.4 is no whole number of 64 bits",
+                "$.value, cell 3: … is no whole number of … bits (",
+            ),
+            (r#"byte 9: "9\"8" and "765" differ"#, "byte 9: … and … differ ("),
+            (r#"98765: "open"#, "… … ("),
+            (r#"line 3, "98765": is there twice"#, "line …, …: is there twice ("),
+            ("has no column OBS_VALU", "has no column OBS_VALU ("),
+        ] {
+            let masked = mask_values(sentence);
+            assert!(masked.starts_with(expected), "{masked}");
+        }
+    }
 }

@@ -17,7 +17,7 @@ const FACT_BYTES: usize = 1024;
 pub(crate) fn complete(package: &Arc<DataPackage>) -> Result<Arc<DataPackage>, PublishError> {
     let Some(source) = &package.reader_source else { return Ok(Arc::clone(package)) };
     let input = open_bytes(package)?;
-    let facts = PluginBatches::open(source, input)
+    let facts = PluginBatches::open(package, source, input)
         .and_then(|mut batches| batches.columns().map_err(TableSourceError))
         .map_err(|why| unreadable_error(package, why))?;
     let mut completed = DataPackage::clone(package);

@@ -7,6 +7,7 @@ use yearbook_domain::ColumnRole;
 use yearbook_domain::meaning::Language;
 
 use super::{good, open, problem};
+use crate::{DataPackage, PublishError};
 
 /// `good` with a text column `state` of statuses, in English and Māori, and these words under
 /// `"yearbook"`.
@@ -114,6 +115,14 @@ fn faults_of_meanings_are_named_by_their_place_contract_21() {
             "yearbook.status.state.for: is not a known key",
         ),
         (
+            with_words(json!({"labels": {"group": {"a": " "}}})),
+            "yearbook.labels.group.a: is blank; say something or leave it out",
+        ),
+        (
+            with_words(json!({"labels": {"group": {"a": {"en": "A", "mi": ""}}}})),
+            "yearbook.labels.group.a.mi: is blank; say something or leave it out",
+        ),
+        (
             with_words(json!({"labels": {"group": {"from": "cod"}}})),
             "yearbook.labels.group.from: there is no column \"cod\"; the nearest is \"code\"",
         ),
@@ -161,4 +170,32 @@ fn two_columns_of_one_list_cannot_speak_of_one_value_contract_21() {
     descriptor["yearbook"]["status"]["zone"]["codes"] = json!("sdmx-obs");
     let found = problem(&descriptor);
     assert!(found.contains("\"value\" has another column with statuses of such a list"), "{found}");
+}
+
+#[test]
+fn a_member_that_stands_twice_is_refused_with_its_place_contract_21() {
+    let codes = json!([{"code": "x", "confidential": true}]);
+    let text = status("value", &codes).to_string();
+    for (once, twice, place) in [
+        (
+            r#""confidential":true"#,
+            r#""confidential":true,"confidential":false,"confidential":false"#,
+            "yearbook.status.state.codes[0].confidential",
+        ),
+        (r#""status":{"#, r#""status":{},"status":{"#, "yearbook.status"),
+        (r#""name":"cpi","#, r#""name":"cpi","name":"cpi","#, "name"),
+    ] {
+        let descriptor = text.replacen(once, twice, 1);
+        assert_ne!(descriptor, text);
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("cpi.csv"), "").unwrap();
+        std::fs::write(folder.path().join("datapackage.json"), descriptor).unwrap();
+        let found = match DataPackage::open(folder.path()) {
+            Err(PublishError::Descriptor { problems, .. }) => problems,
+            other => panic!("expected a problem, got {other:?}"),
+        };
+        assert_eq!(found.len(), 1, "{found:?}");
+        let expected = format!("{place}: stands twice, and only one of them could hold");
+        assert!(found[0].to_string().starts_with(&expected), "{found:?}");
+    }
 }

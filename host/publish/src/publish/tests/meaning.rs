@@ -107,3 +107,65 @@ async fn labels_of_all_columns_together_are_bounded_contract_21() {
     let found = faults(&people(&rows, json!("sdmx-obs")).with("/yearbook/labels", listed)).await;
     assert!(found[0].contains("the labels of all columns have 10"), "{found:?}");
 }
+
+/// The faults of one row `date,v,state`, where a status speaks of `v`, and where none does.
+async fn both_faults(kind: &str, cell: &str, proportions: &[&str], unit: &str) -> [Vec<String>; 2] {
+    let fields = ["date:date", &format!("v:{kind}"), "state:string"];
+    let open = Fixture::new(&fields, &format!("2025-01-01,{cell},Q\n"))
+        .with("/yearbook/value_columns", json!(["v"]))
+        .with("/yearbook/proportions", json!(proportions))
+        .with("/resources/0/schema/fields/1/unit", json!(unit));
+    let helpful = faults(&open).await;
+    let status = json!({"state": {"of": ["v"], "codes": "sdmx-obs"}});
+    [helpful, faults(&open.with("/yearbook/status", status)).await]
+}
+
+#[tokio::test]
+async fn no_fault_repeats_a_value_that_a_status_speaks_of_contract_21() {
+    for (kind, cell, proportions, unit, value, why) in [
+        ("number", "\"98765,4\"", &[][..], "t", "\"98765,4\" ", "is not a number"),
+        ("number", "98765%", &[][..], "t", "\"98765%\" ", "is not a number; turn percentages into"),
+        ("number", "98765e999", &[][..], "t", "\"98765e999\" ", "is too large for a 64-bit float"),
+        (
+            "number",
+            "98765.5",
+            &["v"][..],
+            "t",
+            "98765.5 ",
+            "is not a proportion: it must lie in 0..1",
+        ),
+        ("number", "98765.5", &[][..], "%", "98765.5 ", "is a percentage, as the unit \"%\" says"),
+        ("integer", "98765.4", &[][..], "t", "\"98765.4\" ", "is not an integer"),
+        (
+            "integer",
+            "98765432109876543210",
+            &[][..],
+            "t",
+            "\"98765432109876543210\" ",
+            "does not fit",
+        ),
+    ] {
+        let [helpful, hidden] = both_faults(kind, cell, proportions, unit).await;
+        let expected = format!("row 1, column v: {value}{why}");
+        assert!(helpful[0].starts_with(&expected), "{helpful:?}");
+        let expected = format!("row 1, column v: {why}");
+        assert!(hidden.iter().any(|fault| fault.starts_with(&expected)), "{hidden:?}");
+        assert!(!hidden.iter().any(|fault| fault.contains("98765")), "{hidden:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_label_of_a_column_is_as_a_written_one_contract_21() {
+    for (label, why) in [
+        ("\"\"", "is blank; say something or leave it out"),
+        (" ", "is blank; say something or leave it out"),
+        ("A\u{1b}[31m", "has a control character (U+001B); remove it"),
+        ("x".repeat(65_537).as_str(), "has 65537 bytes; at most 65536 are kept"),
+    ] {
+        let rows = format!("2025-01-01,a,{label},1,\n2025-04-01,a,{label},1,\n");
+        let found = faults(&people(&rows, json!("sdmx-obs"))).await;
+        assert_eq!(found, [format!("row 1, column name: {why}")]);
+    }
+    let long = format!("2025-01-01,a,{},1,\n", "x".repeat(65_536));
+    people(&long, json!("sdmx-obs")).publish().await.unwrap();
+}
