@@ -19,8 +19,7 @@ pub struct DataCredit {
     pub sampled_rows: Option<u64>,
     /// Series of which those that are drawn are some.
     pub sampled_series: Option<u64>,
-    /// What is true of the statuses of all rows of the series that is drawn, where only some of
-    /// them are.
+    /// Statuses of all rows of the series that is drawn, where only some of its rows are.
     pub statuses: Option<StatusTotals>,
     /// The date before which no status is known.
     pub statuses_from: Option<String>,

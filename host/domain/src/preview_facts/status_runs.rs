@@ -1,5 +1,5 @@
-//! Statuses of the rows of a line, as runs of dates, so that lines are reduced without them, and what
-//! is true of all rows beside them.
+//! Statuses of the rows of a line, as runs of dates, so that lines are reduced without them, and
+//! what is true of all rows beside them.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Rows of a picture: the stored points of a preview as an answer of `/data` would have them, with
-//! the metadata that credits them. Further keys say what only a preview has: the dataset's title, of
-//! how many rows and series the points are a sample, and what is true of the statuses of all rows.
+//! the metadata that credits them. Further keys say what only a preview has: the dataset's title,
+//! of how many rows and series the points are a sample, and what is true of all rows' statuses.
 
 use std::collections::HashMap;
 use std::sync::Arc;

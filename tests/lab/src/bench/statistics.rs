@@ -48,7 +48,7 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
         let mut cases =
             GETS.map(|(name, path)| (name, server.ask(path, &key), LoadRuns::default()));
         for (_, ask, _) in &cases {
-            generator.run((&*ask).into(), 1)?;
+            generator.run(ask.into(), 1)?;
         }
         for _ in 0..bench.args.runs {
             for (_, ask, runs) in &mut cases {
