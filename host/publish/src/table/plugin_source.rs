@@ -156,7 +156,7 @@ mod tests {
             ),
             (r#"byte 9: "9\"8" and "765" differ"#, "byte 9: … and … differ ("),
             (r#"98765: "open"#, "… … ("),
-            (r#"line 3, "98765": is there twice"#, "line …, …: is there twice ("),
+            (r#"line 3, "98765": is there twice"#, "line … …: is there twice ("),
             ("has no column OBS_VALU", "has no column OBS_VALU ("),
         ] {
             let masked = mask_values(sentence);
