@@ -95,7 +95,7 @@ async fn a_form_says_what_is_wrong_with_it_contract_15() {
 async fn a_form_keeps_its_language_and_says_what_it_cannot_choose_contract_15() {
     let app = TestApp::start().await;
     let folder = tempfile::tempdir().unwrap();
-    let rows = "date,area,people\n2025-01-01,,1\n2025-01-01,L,2\n2025-01-01,M,3\n";
+    let rows = "date,area,people\n2025-01-01,\"\",1\n2025-01-01,L,2\n2025-01-01,M,3\n";
     std::fs::write(folder.path().join("areas.csv"), rows).unwrap();
     let text =
         |name: &str| json!({"name": name, "type": "string", "constraints": {"required": true}});
@@ -105,7 +105,7 @@ async fn a_form_keeps_its_language_and_says_what_it_cannot_choose_contract_15() 
         "resources": [{"path": "areas.csv", "schema": {
             "fields": [{"name": "date", "type": "date"}, text("area"),
                 {"name": "people", "type": "integer"}],
-            "missingValues": ["NA"], "primaryKey": ["date", "area"],
+            "primaryKey": ["date", "area"],
         }}],
         "yearbook": {"namespace": "stats", "dimensions": ["area"],
             "labels": {"area": {"L": "Low", "M": {"en": "Middle", "mi": "Waenga"}}}},
@@ -127,6 +127,6 @@ async fn a_form_keeps_its_language_and_says_what_it_cannot_choose_contract_15() 
         assert!(page.contains(part), "{part} is not in {page}");
     }
     let key = app.key(Plan::Pro).await;
-    let rows = app.get("/v1/series/areas/data?where.area=&format=csv").key(&key).send().await;
+    let rows = app.get("/v1/datasets/areas/data?where.area=&format=csv").key(&key).send().await;
     assert_eq!(rows.text().lines().count(), 2, "{}", rows.text());
 }

@@ -108,8 +108,11 @@ async fn from_an_address_to_the_first_200_contract_10_form() {
     let looked = app.get(&path).send().await;
     assert_eq!(looked.status, 200);
     assert!(looked.text().contains("<form method=\"post\" action=\"/signup/confirm\">"));
-    for page in join_all((0..1_000).map(|_| app.get(&path).send())).await {
-        assert_eq!(page.body, looked.body);
+    // As many at once as get a turn of the database in time on a busy machine.
+    for _ in 0..20 {
+        for page in join_all((0..50).map(|_| app.get(&path).send())).await {
+            assert_eq!(page.body, looked.body);
+        }
     }
     assert_eq!(key_in(&looked), None);
     let confirmed = signup.confirm(&token).await;
