@@ -36,7 +36,7 @@ use crate::plugin_head::PluginHead;
 pub use self::body_channel::{EncodedChunk, EncodedChunks, TruncatedBody};
 pub(crate) use self::coalesce::concat;
 pub(crate) use self::codelists::{CODES, is_measured, lend};
-pub use self::codelists::{with_code_labels, with_codes};
+pub use self::codelists::{with_codes, with_labelled_codes};
 pub use self::description::EncoderDescription;
 use self::first_bytes::FirstBytes;
 pub(crate) use self::instance::EncoderInstance;

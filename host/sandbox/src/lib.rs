@@ -68,7 +68,7 @@ pub use adapt::{
 };
 pub use encode::{
     Batches, EncodedBody, EncodedChunk, EncodedChunks, EncoderDescription, PluginEncoder,
-    TruncatedBody, with_code_labels, with_codes,
+    TruncatedBody, with_codes, with_labelled_codes,
 };
 pub use engine::compile::{Compiler, compile_as_child};
 pub use engine::component_cache::CACHE_RESERVED_BYTES;

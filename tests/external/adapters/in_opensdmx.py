@@ -1,7 +1,6 @@
 """opensdmx, unmodified, against the adapter `sdmx`: run by `main.py` with a Python of its own, for it needs 3.12."""
 
 import os
-import pathlib
 import subprocess
 import sys
 
@@ -9,39 +8,16 @@ PACKAGES = ["opensdmx==0.29.0"]
 MINORS = (12, 13)
 
 
-def interpreter():
-    """A Python that is new enough; None where the machine has none."""
-    pyenv = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv"))
-    for minor in MINORS:
-        name = f"python3.{minor}"
-        for program in [name, *sorted(map(str, pyenv.glob(f"versions/*/bin/{name}")))]:
-            try:
-                if subprocess.run([program, "-c", "import venv"], capture_output=True).returncode == 0:
-                    return program
-            except OSError:
-                continue
-    return None
-
-
-def environment(folder):
-    """The Python of an environment with the client; None where the machine has none that is new enough."""
-    program, python, stamp = interpreter(), folder / "bin" / "python", folder / "installed"
-    if program is None:
-        return None
-    if not stamp.exists() or stamp.read_text() != "\n".join(PACKAGES):
-        folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run([program, "-m", "venv", "--clear", str(folder)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES], check=True)
-        stamp.write_text("\n".join(PACKAGES))
-    return python
-
-
 def read_by_opensdmx(base, folder, key):
     """Reads the table with labels in a process with the client; a fault is its last lines."""
-    python = environment(folder / "opensdmx")
-    if python is None:
+    # The process with the client imports this file too, and has none of these.
+    import pythons
+
+    program = next(filter(None, map(pythons.interpreter, MINORS)), None)
+    if program is None:
         print("       no Python of 3.12 or later on this machine, so opensdmx does not read", flush=True)
         return True
+    python = pythons.environment(folder / "opensdmx", program, PACKAGES)
     cache = {"OPENSDMX_CACHE_DIR": str(folder / "opensdmx-cache"), "XDG_CACHE_HOME": str(folder / "opensdmx-cache")}
     done = subprocess.run(
         [str(python), __file__, base],

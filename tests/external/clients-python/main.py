@@ -19,6 +19,7 @@ import zipfile
 import month
 import page_lines
 import patient
+import pythons
 import waiting
 from tally import Tally, proof
 
@@ -39,29 +40,8 @@ SECONDS = 1800
 
 def interpreters():
     """Every `python3.x` that runs, one of each version, by version."""
-    pyenv = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv"))
-    found = {}
-    for minor in VERSIONS:
-        name = f"python3.{minor}"
-        for program in [name, *sorted(map(str, pyenv.glob(f"versions/*/bin/{name}")))]:
-            try:
-                done = subprocess.run([program, "-c", "import sys, venv; print(sys.version_info[1])"], capture_output=True, text=True)
-            except OSError:
-                continue
-            if done.returncode == 0 and done.stdout.strip() == str(minor):
-                found.setdefault(minor, program)
-    return found
-
-
-def environment(folder, program):
-    """The interpreter of a virtual environment with the core alone; made again when the list of packages changes."""
-    python, stamp = folder / "bin" / "python", folder / "installed"
-    if stamp.exists() and stamp.read_text() == "\n".join(CORE):
-        return python
-    run([program, "-m", "venv", "--clear", str(folder)])
-    run([str(python), "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", *CORE])
-    stamp.write_text("\n".join(CORE))
-    return python
+    found = {minor: pythons.interpreter(minor) for minor in VERSIONS}
+    return {minor: program for minor, program in found.items() if program}
 
 
 def run(command, **how):
@@ -108,7 +88,7 @@ def check_suites(tally, suite, others):
         runs = {f"3.{sys.version_info[1]} with every extra": pool.submit(suite.run, sys.executable)}
         for minor, program in others.items():
             def core(minor=minor, program=program):
-                python = environment(suite.work / f"python3.{minor}", program)
+                python = pythons.environment(suite.work / f"python3.{minor}", program, CORE)
                 return suite.run(python, "--cut-step", "23")
 
             runs[f"3.{minor} with the core alone"] = pool.submit(core)

@@ -2,13 +2,11 @@
 //! codelists is told the rows' key, the distinct values of columns with their labels and when the
 //! rows were published too (contract-19-codelists).
 
-use std::sync::Arc;
-
 use arrow::datatypes::{Schema, SchemaRef};
 use yearbook_domain::Snapshot;
 use yearbook_domain::metadata_key::PRIMARY_KEY;
-use yearbook_domain::values::{StoredValues, ValueLabels};
-use yearbook_sandbox::{BoxError, PluginEncoder, with_code_labels, with_codes};
+use yearbook_domain::values::ValueLabels;
+use yearbook_sandbox::{BoxError, PluginEncoder, with_codes, with_labelled_codes};
 use yearbook_scan::Reader;
 use yearbook_storage::StorageFailure;
 
@@ -31,9 +29,13 @@ impl RowSource {
         match self {
             Self::Snapshot(plan) if encoder.description().codes => {
                 let (schema, codes) = reader.coded_schema(plan).await?;
-                let schema = with_codes(&with_time(schema, &plan.snapshot), codes);
+                let schema = with_time(schema, &plan.snapshot);
                 let stored = reader.stored_values(&plan.snapshot).await?;
-                Ok(with_labels(&schema, &plan.snapshot, stored))
+                // In the first language: rows know no other.
+                let labels = ValueLabels::new(stored, None);
+                Ok(with_labelled_codes(&schema, codes, |column, values| {
+                    labels_of(&labels, &plan.snapshot, column, values)
+                }))
             }
             Self::Transformed(rows) if encoder.description().codes => {
                 coded_transformed(rows).await.map_err(storage_failure)
@@ -55,21 +57,17 @@ async fn coded_transformed(rows: &TransformedRows) -> Result<SchemaRef, BoxError
     Ok(with_codes(&with_time(schema, &rows.plan.snapshot), codes.collect()))
 }
 
-/// Adds the labels of values in the first language: rows know no other.
-fn with_labels(
-    schema: &SchemaRef,
-    snapshot: &Snapshot,
-    stored: Option<Arc<StoredValues>>,
-) -> SchemaRef {
-    let labels = ValueLabels::new(stored, None);
-    let mut columns = snapshot.columns.iter().enumerate();
-    if !columns.any(|(position, column)| labels.has_labels(column, position)) {
-        return Arc::clone(schema);
-    }
-    with_code_labels(schema, |name, value| {
-        let position = snapshot.column_index(name)?;
-        labels.label_of_text(snapshot.columns.get(position)?, position, value)
-    })
+/// Labels of the values of a column; `None` where it has none.
+fn labels_of<'a>(
+    labels: &'a ValueLabels,
+    snapshot: &'a Snapshot,
+    column: &str,
+    values: &[String],
+) -> Option<Vec<Option<&'a str>>> {
+    let position = snapshot.column_index(column)?;
+    let column = snapshot.columns.get(position)?;
+    let label = |value: &String| labels.label_of_text(column, position, value);
+    labels.has_labels(column, position).then(|| values.iter().map(label).collect())
 }
 
 fn with_time(schema: Schema, snapshot: &Snapshot) -> Schema {

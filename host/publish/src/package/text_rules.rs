@@ -17,8 +17,17 @@ const BLANK: &str = "is blank; say something or leave it out";
 /// A line that reaches a header: not blank, no control character, no white space at its ends (HTTP
 /// strips it there).
 pub(super) fn line(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<String> {
+    judge_text(node, problems, find_header_fault)
+}
+
+/// The text of a node in which `find_fault` finds none.
+fn judge_text(
+    node: &DescriptorNode<'_>,
+    problems: &mut DescriptorProblems,
+    find_fault: fn(&str) -> Option<String>,
+) -> Option<String> {
     let text = node.text(problems)?;
-    match find_header_fault(text) {
+    match find_fault(text) {
         None => Some(text.to_owned()),
         Some(message) => {
             problems.add(node.at.clone(), message);
@@ -55,13 +64,9 @@ pub(super) fn parse_prose(
     node: &DescriptorNode<'_>,
     problems: &mut DescriptorProblems,
 ) -> Option<String> {
-    let text = node.text(problems)?;
-    if let Some(message) = find_prose_fault(text) {
-        problems.add(node.at.clone(), message);
-        return None;
-    }
+    let text = judge_text(node, problems, find_prose_fault);
     // An empty text says no more than none, and clients should meet one form only.
-    (!text.trim().is_empty()).then(|| text.to_owned())
+    text.filter(|text| !text.trim().is_empty())
 }
 
 fn find_prose_fault(text: &str) -> Option<String> {
@@ -79,14 +84,7 @@ pub(super) fn parse_label(
     node: &DescriptorNode<'_>,
     problems: &mut DescriptorProblems,
 ) -> Option<String> {
-    let text = node.text(problems)?;
-    match find_label_fault(text) {
-        None => Some(text.to_owned()),
-        Some(message) => {
-            problems.add(node.at.clone(), message);
-            None
-        }
-    }
+    judge_text(node, problems, find_label_fault)
 }
 
 /// The fault of `text` as a label, wherever it is from.

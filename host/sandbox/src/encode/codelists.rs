@@ -19,6 +19,17 @@ const VALUES: usize = 100_000;
 /// codelists is told them (contract-19-codelists): those of the first columns that fit.
 #[must_use]
 pub fn with_codes(schema: &Schema, codes: Vec<Option<Vec<String>>>) -> SchemaRef {
+    with_labelled_codes(schema, codes, |_, _| None)
+}
+
+/// The same with labels: `labels` has those of the values of a column by its name, in their order;
+/// none where the column has none.
+#[must_use]
+pub fn with_labelled_codes<'a>(
+    schema: &Schema,
+    codes: Vec<Option<Vec<String>>>,
+    labels: impl Fn(&str, &[String]) -> Option<Vec<Option<&'a str>>>,
+) -> SchemaRef {
     let mut left = VALUES;
     let fields = schema.fields().iter().zip(codes).map(|(field, codes)| {
         let fits = |codes: &Vec<String>| codes.len() <= left.min(CODES) && !is_measured(field);
@@ -26,6 +37,10 @@ pub fn with_codes(schema: &Schema, codes: Vec<Option<Vec<String>>>) -> SchemaRef
         left -= codes.len();
         let mut metadata = field.metadata().clone();
         metadata.insert(metadata_key::CODES.to_owned(), serde_json::json!(codes).to_string());
+        if let Some(labels) = labels(field.name(), &codes) {
+            let labels = serde_json::json!(labels).to_string();
+            metadata.insert(metadata_key::CODE_LABELS.to_owned(), labels);
+        }
         Arc::new(Field::clone(field).with_metadata(metadata))
     });
     let fields: Vec<_> = fields.collect();
@@ -39,34 +54,10 @@ pub(crate) fn is_measured(field: &Field) -> bool {
     matches!(role, Some("value" | "geometry"))
 }
 
-/// Returns `schema` with what `label` says of the values that [`with_codes`] has put into it, by
-/// the name of their column.
-#[must_use]
-pub fn with_code_labels<'a>(
-    schema: &Schema,
-    label: impl Fn(&str, &str) -> Option<&'a str>,
-) -> SchemaRef {
-    let fields = schema.fields().iter().map(|field| {
-        let Some(ToldCodes { values, .. }) = ToldCodes::read(field) else {
-            return Arc::clone(field);
-        };
-        let labels: Vec<_> = values.iter().map(|value| label(field.name(), value)).collect();
-        if labels.iter().all(Option::is_none) {
-            return Arc::clone(field);
-        }
-        let mut metadata = field.metadata().clone();
-        let labels = serde_json::json!(labels).to_string();
-        metadata.insert(metadata_key::CODE_LABELS.to_owned(), labels);
-        Arc::new(Field::clone(field).with_metadata(metadata))
-    });
-    let fields: Vec<_> = fields.collect();
-    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
-}
-
 /// Values of a column with their labels.
 pub(crate) struct ToldCodes {
     values: Vec<String>,
-    /// Shorter than the values where those behind have none.
+    /// None of a column that has none.
     labels: Vec<Option<String>>,
 }
 
@@ -141,8 +132,10 @@ mod tests {
         assert_eq!(told[..5], [Some(2), None, None, None, None]);
         assert_eq!(told[5..14], [Some(CODES); 9]);
         assert_eq!(told[14], None);
-        let schema = with_code_labels(&schema, |column, value| {
-            (column == "region" && value == "1").then_some("South")
+        let codes_of = codes(&schema).into_iter().map(|codes| Some(codes?.values)).collect();
+        let schema = with_labelled_codes(&schema, codes_of, |column, values| {
+            let south = |value: &String| (value == "1").then_some("South");
+            (column == "region").then(|| values.iter().map(south).collect())
         });
         let region = codes(&schema).swap_remove(0).unwrap();
         let lent: Vec<_> = region.lend().iter().map(|code| (code.value, code.label)).collect();
