@@ -75,6 +75,10 @@ class Service:
     def __init__(self, rows=10, row_cap=None, limit=None, geometry=False, bulk=None, batch_rows=3, framing="chunked"):
         self.snapshots = {"a" * 32: table(rows)}
         self.current = "a" * 32
+        # Times of publication and what was current from then on, and rows with the times between which they stood.
+        self.history, self.revisions = [], []
+        # Roles by column; others are values.
+        self.roles = {}
         self.row_cap, self.limit, self.used = row_cap, limit, 0
         self.geometry, self.bulk, self.batch_rows, self.framing = geometry, bulk, batch_rows, framing
         self.bulk_refusal = None
@@ -125,6 +129,11 @@ class Service:
         self.snapshots[name] = table(rows, seed=number)
         self.current = name
 
+    def known(self, moment):
+        """What was current at a moment in UTC, or at the end of a day."""
+        moment = f"{moment}T23:59:59Z" if len(moment) == 10 else moment
+        return next((snapshot for time, snapshot in reversed(self.history) if time <= moment), None)
+
     @property
     def charged(self):
         return sum(one.charged for one in self.asked)
@@ -163,8 +172,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             kind = "bulk"
         elif path.endswith("/data"):
             kind = "data"
-        elif path.endswith("/changes"):
-            kind = "changes"
+        elif path.endswith(("/changes", "/revisions")):
+            kind = path.rpartition("/")[2]
         elif path.startswith("/cite/"):
             kind = "cite"
         elif path.endswith("/values"):
@@ -192,7 +201,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def answer_preview(self, asked, fault):
         service = self.owner
-        columns = [{"name": name, "type": kind, "role": "value"} for name, kind in COLUMNS]
+        columns = [{"name": name, "type": kind, "role": self.owner.roles.get(name, "value")} for name, kind in COLUMNS]
         hidden = ["geometry_wkt"] if service.geometry else []
         document = {"name": "table", "snapshot_id": service.current, "row_count": len(service.rows), "columns": columns, "hidden_columns": hidden, "rows": []}
         self.send(200, {}, json.dumps(document).encode(), fault)
@@ -230,7 +239,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def answer_labels(self, asked, fault):
         """All values of a column, ascending; free."""
         service, name = self.owner, asked.query["columns"]
-        snapshot = asked.query.get("snapshot", service.current)
+        snapshot = service.known(asked.query["as_of"]) if "as_of" in asked.query else asked.query.get("snapshot", service.current)
         place = [column for column, _ in COLUMNS].index(name)
         found = sorted({row[place] for row in service.snapshots[snapshot]} - {None})
         labels = service.labels.get(name, {})
@@ -265,6 +274,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if "cursor" in query:
             snapshot, _, offset = query["cursor"].partition("-")
             start = int(offset)
+        elif "as_of" in query:
+            snapshot = service.known(query["as_of"])
+            if snapshot is None:
+                return self.refuse(404, "not_published_yet", fault)
         if snapshot not in service.snapshots:
             return self.refuse(410, "snapshot_gone", fault)
         rows = service.snapshots[snapshot]
@@ -297,6 +310,23 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         page = [[dict(zip(kinds, row))[name] for name in chosen] for row in page]
         columns = [(name, kinds[name]) for name in chosen]
         return self.send_charged(asked, headers, arrow_writer.stream(columns, page, service.batch_rows), fault)
+
+    def answer_revisions(self, asked, fault):
+        """Rows with the times between which they stood; a cursor is the number of those that were sent."""
+        service, query = self.owner, asked.query
+        rows = [row for row in service.revisions if row[-1] is None or row[-1] > query.get("since", "")]
+        start = int(query.get("cursor", "0"))
+        end = start + min(int(query["limit"]), service.row_cap or 10**9)
+        kinds = dict([*COLUMNS, ("_valid_from", "string"), ("_valid_to", "string")])
+        chosen = query.get("columns", ",".join(kinds)).split(",")
+        page = [[dict(zip(kinds, row))[name] for name in chosen] for row in rows[start:end]]
+        headers = {"ETag": f'"{hashlib.sha256(json.dumps([page, chosen]).encode()).hexdigest()[:16]}"', "X-Service-Snapshot-Id": service.current}
+        headers |= {"X-Service-Attribution": "Ōtautahi – credit", "X-Service-Licence": "CC0-1.0", "X-Service-Source": "Nobody"}
+        if end < len(rows):
+            headers["X-Next-Page"] = str(end)
+        if headers["ETag"] in self.headers.get("If-None-Match", ""):
+            return self.send(304, headers, b"", fault)
+        return self.send_charged(asked, headers, arrow_writer.stream([(name, kinds[name]) for name in chosen], page, service.batch_rows), fault)
 
     def answer_changes(self, asked, fault):
         """Every row of the current snapshot as an insert; a watermark is the number of those that were sent."""

@@ -172,8 +172,9 @@ def test_answers_that_are_no_labels_are_errors_contract_15(make):
         with pytest.raises(errors.UsageError, match="`labels` is no bool") as caught:
             client.get("table", to="rows", labels=labels)
         assert caught.value.advice == "Give True or False."
-    verbs = [lambda **how: next(client.iter_batches("table", **how)), lambda **how: client.link("table", **how), lambda **how: client.download("table", "table.csv", **how)]
-    for verb in verbs:
+    with pytest.raises(errors.UsageError, match="`lang` is the language of labels"):
+        next(client.iter_batches("table", to="rows", lang="mi"))
+    for verb in (lambda **how: client.link("table", **how), lambda **how: client.download("table", "table.csv", **how)):
         for how in ({"labels": True}, {"lang": "mi"}):
             with pytest.raises(errors.UsageError, match=f"`{next(iter(how))}` is not taken here") as caught:
                 verb(**how)
@@ -224,6 +225,34 @@ def test_columns_without_a_value_have_labels_too_contract_15(make, to, dtype_bac
     found = get(client, to, dtype_backend, labels=True, snapshot="e" * 32)
     assert (cells(found, "region"), cells(found, "count"), cells(found, "final")) == (["nowhere"], ["7"], [True])
     assert is_labelled(found, "region") and is_labelled(found, "count") and not is_labelled(found, "final")
+
+
+@pytest.mark.parametrize(("to", "dtype_backend"), KINDS)
+@proof
+def test_batches_have_the_labels_of_the_whole_table_contract_15(make, to, dtype_backend):
+    """Every batch of every page, with one set of categories that is asked for once."""
+    service, client = make(rows=20, row_cap=7)
+    labelled(service)
+    whole = get(client, to, dtype_backend, labels=True)
+    batches = list(get_batches(client, to, dtype_backend, labels=True, lang="mi"))
+    assert len(batches) == 8
+    for name in ("region", "final", "count"):
+        found = [value for batch in batches for value in cells(batch, name)]
+        assert found == [LABELS[name] and (f"mi {value}" if value in LABELS[name].values() else value) for value in cells(whole, name)]
+        assert all(is_labelled(batch, name) for batch in batches)
+    asked = [one.query["columns"] for one in service.asked if one.path.endswith("/values") and one.query.get("lang")]
+    assert asked == ["region", "count", "final"]
+    assert {type(batch) for batch in batches} == {type(batch) for batch in get_batches(client, to, dtype_backend)}
+    if to == "polars":
+        assert pytest.importorskip("polars").concat(batches).height == 20
+    for one in batches:
+        assert yb.credit(one).attribution == yb.credit(whole).attribution
+        with pytest.raises(errors.UsageError, match=r"has labels in place of its values\.|null and a NaN look alike"):
+            yb.digest(one)
+
+
+def get_batches(client, to, dtype_backend, **how):
+    return client.iter_batches("table", to=to, dtype_backend=dtype_backend, **how)
 
 
 @pytest.mark.parametrize(("to", "dtype_backend"), KINDS)

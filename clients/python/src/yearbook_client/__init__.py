@@ -59,6 +59,7 @@ preview = _client.preview
 me = _client.me
 get = _client.get
 iter_batches = _client.iter_batches
+revisions = _client.revisions
 changes = _client.changes
 download = _client.download
 sync = _client.sync
@@ -121,6 +122,7 @@ __all__ = [
     "pivot_longer",
     "pivot_wider",
     "preview",
+    "revisions",
     "search",
     "sync",
     "values",

@@ -69,6 +69,9 @@ class AsyncClient:
             if close is not None:
                 close()
 
+    async def revisions(self, name: str, **selected: Any) -> Any:
+        return await _in_thread(lambda: self.client.revisions(name, **selected))
+
     async def changes(self, name: str, since: str | None = None, **how: Any) -> Changes:
         return await _in_thread(self.client.changes, name, since, **how)
 

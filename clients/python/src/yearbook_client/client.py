@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsInt, overload
 
 from .errors import UsageError
 from .http import Transport
-from .selection import Criteria, Selection, flag, selecting, text, value_text, whole
+from .selection import (
+    Criteria,
+    Moment,
+    Selection,
+    flag,
+    selecting,
+    selecting_revisions,
+    text,
+    value_text,
+    whole,
+)
 from .settings import ApiKey, PathLike, api_key, cache_bytes, cache_dir, library_dir, origin
 
 if TYPE_CHECKING:
@@ -178,7 +188,8 @@ class Client:
         `geopandas`; without `to`, pandas where it is installed.
 
         `start` and `end` are inclusive dates, `dimensions` a text that any dimension contains,
-        `snapshot` a version to read. `where` has conditions by column, {"region": ["Otago", "Nelson"],
+        `snapshot` a version to read; `as_of` is a day or a moment, and reads what was current then.
+        `where` has conditions by column, {"region": ["Otago", "Nelson"],
         "value.ge": 0.1}: a list is any of its values, None a null. `sort` names columns, "-value" the
         largest first; `last` and `first` are rows of each series; `bbox` is west, south, east, north
         in degrees. Raises an exception rather than return a short table.
@@ -186,19 +197,17 @@ class Client:
         `labels` puts labels in place of codes, as categories in the order of the values, in the
         language `lang` where the dataset has it. A value without a label stays; values that share one
         have their code behind it. Such a table cannot be verified."""
-        from .labels import labelled_columns, with_labels
+        from .labels import wanted_labels
         from .pull import pull
         from .results import choose, convert, reads_parquet
 
         kind = choose(to)
         selection = Selection.of(name, **criteria)
-        if not flag("labels", labels) and text("lang", lang):
-            raise UsageError("`lang` is the language of labels.", "Add labels=True.")
         with self._session() as session:
-            labelled = labelled_columns(session, selection) if labels else []
+            wanted = wanted_labels(session, selection, labels, lang)
             pulled = pull(session, selection, bulk=reads_parquet(kind))
             table = convert(pulled, kind, dtype_backend)
-            return with_labels(session, pulled, table, kind, labelled, lang) if labelled else table
+            return wanted.shown(pulled, table, kind) if wanted else table
 
     @selecting
     def iter_batches(
@@ -207,19 +216,50 @@ class Client:
         *,
         to: To | None = None,
         dtype_backend: Literal["pyarrow"] | None = None,
+        labels: bool = False,
+        lang: str | None = None,
         **criteria: Unpack[Criteria],
     ) -> Iterator[Any]:
         """Yields the rows that `get` returns in tables of bounded size, so that a table may be larger
-        than the memory. All are of one snapshot."""
+        than the memory. All are of one snapshot, and with `labels` have the same categories."""
+        from .labels import wanted_labels
         from .pull import stream
         from .results import choose, convert_batches, reads_parquet
 
         kind = choose(to)
         selection = Selection.of(name, **criteria)
         with self._session() as session:
+            wanted = wanted_labels(session, selection, labels, lang)
             bulk = reads_parquet(kind)
             for pulled, source in stream(session, selection, bulk=bulk):
-                yield from convert_batches(pulled, source, kind, dtype_backend)
+                for table in convert_batches(pulled, source, kind, dtype_backend):
+                    yield wanted.shown(pulled, table, kind) if wanted else table
+
+    @selecting_revisions
+    def revisions(
+        self,
+        name: str,
+        *,
+        since: Moment | None = None,
+        shape: Literal["long", "wide"] = "long",
+        value: str | None = None,
+        to: To | None = None,
+        dtype_backend: Literal["pyarrow"] | None = None,
+        **criteria: Unpack[Criteria],
+    ) -> Any:
+        """Returns the selected rows as often as they were published differently, as a table that `to`
+        chooses. `since` leaves out what had ended before.
+
+        Long, each row has `_valid_from` and `_valid_to`, between which it was what the service said;
+        null is until now. Wide, there is a column for each time at which rows changed, with the values
+        of the column `value` as they were known then, and a row for each date and series."""
+        from .results import choose
+        from .vintages import Request, revisions
+
+        kind = choose(to)
+        request = Request.of(name, criteria, since, shape, value, kind)
+        with self._session() as session:
+            return revisions(session, request, dtype_backend)
 
     def changes(
         self,

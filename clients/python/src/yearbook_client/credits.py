@@ -58,7 +58,7 @@ class Credit:
             _iso_day(known.get("Last-Modified", "")),
             known.link("cite-as") or "",
             service,
-            {name: value for name, value in query.items() if name != "snapshot"},
+            {name: value for name, value in query.items() if name not in ("snapshot", "as_of")},
         )
 
     def as_dict(self) -> dict[str, Any]:

@@ -94,6 +94,12 @@ class SnapshotNotFoundError(NotFoundError):
     advice = "`describe(name).snapshots` lists those that are kept."
 
 
+class NotPublishedYetError(NotFoundError):
+    """404: at that time the dataset had not been published."""
+
+    advice = "Ask for the time that the sentence names, or a later one."
+
+
 class IntegrationNotFoundError(NotFoundError):
     """404: no such tool."""
 
@@ -109,12 +115,24 @@ class SnapshotGoneError(RefusedError):
     oldest: str | None = None
 
 
+class HistoryGoneError(RefusedError):
+    """410: the history of the dataset does not reach back to that time."""
+
+    advice = "Ask for the time that the sentence names, or a later one."
+
+
 class ChangedError(RefusedError):
     """412: the table has another version than the one that was asked for."""
 
 
 class PullTooLargeError(RefusedError):
     """413: the rows are more than one answer may hold."""
+
+
+class TooManyVersionsError(PullTooLargeError):
+    """413: the dataset had more versions than one answer of revisions may span."""
+
+    advice = "Give `since`, or a later one."
 
 
 class InvalidParametersError(RefusedError):
@@ -147,6 +165,12 @@ class UnavailableError(ServiceError):
     """502, 503 or 504: the service is busy, or a part of it is down."""
 
     advice = "Try again later."
+
+
+class RebuildingError(UnavailableError):
+    """503: the service is making an old version readable again, and waiting was not enough."""
+
+    advice = "Try again in a few minutes; it is made once."
 
 
 class ServiceFaultError(ServiceError):

@@ -6,16 +6,16 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from .credits import attach
-from .errors import IntegrityError, MixedSnapshotsError
+from .errors import IntegrityError, MixedSnapshotsError, UsageError
 from .models import Dataset, Values
 from .pull import Pull
 from .results import LABEL, ColumnType, Rows
 from .results.tables import LABELLED
-from .selection import Selection, value_text
+from .selection import Selection, flag, text, value_text
 from .session import Session
 from .settings import require
 
@@ -50,24 +50,41 @@ class Words:
         return None if place is None else self.texts[place]
 
 
-def labelled_columns(session: Session, selection: Selection) -> list[str]:
-    """Returns the columns whose values have labels, by the dataset's metadata."""
-    about = Dataset.parse(session.document(f"/v1/datasets/{selection.name}"))
-    return [one.name for one in about.columns if one.labelled or one.role == "status"]
+class Labels:
+    """Labels of a dataset, each column's asked for once for all tables of a pull."""
+
+    def __init__(self, session: Session, selection: Selection, lang: str | None) -> None:
+        about = Dataset.parse(session.document(f"/v1/datasets/{selection.name}"))
+        # The columns whose values have labels, by the dataset's metadata.
+        self._names = [one.name for one in about.columns if one.labelled or one.role == "status"]
+        self._session, self._lang = session, lang
+        self._words: dict[str, Words | None] = {}
+
+    def shown(self, pull: Pull, table: Any, kind: str) -> Any:
+        """Returns a table of a pull with texts for the values of the columns that have labels."""
+        columns: Any = table.schema.names if kind == "arrow" else table.columns
+        present = {str(one.name if kind == "rows" else one) for one in columns}
+        found: dict[str, Words] = {}
+        for name in self._names:
+            if name in present and name not in self._words:
+                self._words[name] = _words(self._session, pull, name, self._lang)
+            words = self._words.get(name) if name in present else None
+            if words is not None:
+                found[name] = words
+        return attach(_KINDS[kind](table, found), pull.credit) if found else table
 
 
-def with_labels(
-    session: Session, pull: Pull, table: Any, kind: str, names: Iterable[str], lang: str | None
-) -> Any:
-    """Returns the table of a pull with texts for the values of the columns in `names`."""
-    columns: Any = table.column_names if kind == "arrow" else table.columns
-    present = {str(one.name if kind == "rows" else one) for one in columns}
-    found: dict[str, Words] = {}
-    for name in names:
-        words = _words(session, pull, name, lang) if name in present else None
-        if words is not None:
-            found[name] = words
-    return attach(_KINDS[kind](table, found), pull.credit) if found else table
+def wanted_labels(
+    session: Session, selection: Selection, labels: Any, lang: str | None
+) -> Labels | None:
+    """Returns the labels that a verb is to show; None where it shows codes.
+
+    Raises UsageError for arguments that are none, before anything is asked."""
+    if flag("labels", labels):
+        return Labels(session, selection, lang)
+    if text("lang", lang):
+        raise UsageError("`lang` is the language of labels.", "Add labels=True.")
+    return None
 
 
 def _words(session: Session, pull: Pull, name: str, lang: str | None) -> Words | None:
@@ -76,7 +93,10 @@ def _words(session: Session, pull: Pull, name: str, lang: str | None) -> Words |
     Without a value, or a label of one, there are texts as well: the type of a column must not depend
     on what a release happens to hold."""
     plan = pull.plan
-    query = {"columns": name, "limit": str(MOST_VALUES), "snapshot": plan.snapshot}
+    query = {"columns": name, "limit": str(MOST_VALUES)}
+    # A version of history is found by its time alone.
+    as_of = plan.selection.as_of
+    query |= {"as_of": as_of} if as_of else {"snapshot": plan.snapshot}
     if lang is not None:
         query["lang"] = lang
     document = session.document(f"/v1/datasets/{plan.selection.name}/values", query)
@@ -113,7 +133,7 @@ def _texts(values: Values) -> dict[str, str]:
 
 
 def _warn(sentence: str) -> None:
-    """Warns, in the line that called `get`."""
+    """Warns, in the line that called the verb."""
     warnings.warn(sentence, stacklevel=5)
 
 
@@ -155,6 +175,9 @@ def _polars(frame: Any, found: dict[str, Words]) -> Any:
 
 def _arrow(table: Any, found: dict[str, Words]) -> Any:
     pa = require("pyarrow", 'The result to="arrow"')
+    batch = isinstance(table, pa.RecordBatch)
+    if batch:
+        table = pa.Table.from_batches([table])
     kind = pa.dictionary(pa.int32(), pa.string())
     for name, words in found.items():
         index, texts = table.column_names.index(name), pa.array(words.texts, pa.string())
@@ -167,7 +190,8 @@ def _arrow(table: Any, found: dict[str, Words]) -> Any:
         metadata: dict[Any, Any] = {**(field.metadata or {}), LABELLED: "true"}
         field = pa.field(name, kind, field.nullable, metadata)
         table = table.set_column(index, field, pa.chunked_array(chunks, kind))
-    return table
+    # A batch is a table of one chunk.
+    return table.to_batches()[0] if batch and table.num_rows else table
 
 
 _KINDS: dict[str, Callable[[Any, dict[str, Words]], Any]] = {

@@ -8,8 +8,8 @@ from typing import Any
 
 from .credits import Credit, attach, credit
 from .errors import UsageError
-from .results import LABEL, ColumnType, Rows
-from .results.tables import column_types, table_of
+from .results import ColumnType, Rows
+from .results.tables import arrow_types, column_types, table_of
 from .settings import require
 
 
@@ -125,10 +125,10 @@ def _taken(table: Any) -> tuple[list[dict[str, Any]], tuple[ColumnType, ...], An
     else:
         raise UsageError(f"A {type(table).__name__} cannot be pivoted.", "Give a result of `get`.")
     for index, field in enumerate(found.schema):
-        if pa.types.is_timestamp(field.type):
+        # Moments have a time zone, and dates of pandas none.
+        if pa.types.is_timestamp(field.type) and field.type.tz is None:
             found = found.set_column(index, field.name, found.column(index).cast(pa.date32()))
-    arrow = {"string": pa.string(), "integer": pa.int64(), "number": pa.float64()}
-    arrow |= {"boolean": pa.bool_(), "date": pa.date32(), LABEL: pa.string()}
+    arrow = arrow_types()
     known = _credit(table)
 
     def rebuild(rows: list[dict[str, Any]], types: tuple[ColumnType, ...]) -> Any:

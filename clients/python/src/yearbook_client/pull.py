@@ -80,8 +80,9 @@ class Pull:
 
 def plan_credit(plan: PullPlan, headers: Mapping[str, str]) -> Credit:
     """Returns the credit of a plan's rows; HEAD may lack what the answer with `headers` has."""
-    query = plan.selection.query()
-    if plan.selection.limit is not None:
+    # Revisions are of all versions, and the newest one is cited.
+    query = {} if plan.selection.revisions else plan.selection.query()
+    if plan.selection.limit is not None and not plan.selection.revisions:
         query["limit"] = str(plan.selection.limit)
     merged = {**plan.headers, **headers}
     found = Credit.from_headers(plan.selection.name, plan.base, query, merged)

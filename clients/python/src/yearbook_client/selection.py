@@ -1,8 +1,10 @@
-"""A selection: rows and columns of a dataset. Owns the keywords and query parameters that say so."""
+"""A selection: rows and columns of a dataset. Owns the keywords and query parameters that say so, and
+the moments at which it is read."""
 
 from __future__ import annotations
 
 import datetime
+import functools
 import inspect
 import math
 import re
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MOMENT = re.compile(rf"({_DATE.pattern})[Tt ](\d\d:\d\d:\d\d)(?:\.\d+)?([Zz]|[+-]\d\d:\d\d)")
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
@@ -37,6 +40,8 @@ class Period(Protocol):
 
 
 DateLike = str | datetime.date | Scalar | Period
+# A day, which is its end in UTC, or a moment with its time zone.
+Moment = str | datetime.date | Scalar
 
 
 class Criteria(TypedDict, total=False):
@@ -48,6 +53,7 @@ class Criteria(TypedDict, total=False):
     columns: Iterable[str] | None
     geometry: bool
     snapshot: str | None
+    as_of: Moment | None
     limit: SupportsInt | None
     where: Mapping[str, Any] | None
     sort: Iterable[str] | None
@@ -67,12 +73,16 @@ class Selection:
     columns: tuple[str, ...] | None = None
     geometry: bool = True
     snapshot: str | None = None
+    as_of: str | None = None
     limit: int | None = None
     where: tuple[tuple[str, tuple[str, ...]], ...] = ()
     sort: tuple[str, ...] | None = None
     last: int | None = None
     first: int | None = None
     bbox: str | None = None
+    # Whether each row comes as often as it was published differently, and since when.
+    revisions: bool = False
+    since: str | None = None
 
     @classmethod
     def of(cls, name: str, **criteria: Unpack[Criteria]) -> Selection:
@@ -82,7 +92,8 @@ class Selection:
         for one in ("labels", "lang"):
             if one in criteria:
                 raise UsageError(
-                    f"`{one}` is not taken here.", "Labels come with `get` and `values`."
+                    f"`{one}` is not taken here.",
+                    "Labels come with `get`, `iter_batches` and `values`; files have codes.",
                 )
         name = str(name)
         if not _NAME.fullmatch(name):
@@ -97,6 +108,7 @@ class Selection:
             "columns": _names("columns", criteria.get("columns")),
             "geometry": flag("geometry", criteria.get("geometry", True)),
             "snapshot": text("snapshot", criteria.get("snapshot")),
+            "as_of": moment("as_of", criteria.get("as_of")),
             "where": _conditions(criteria.get("where")),
             "sort": _names("sort", criteria.get("sort")),
             "bbox": _box(criteria.get("bbox")),
@@ -106,16 +118,18 @@ class Selection:
 
     @property
     def path(self) -> str:
-        return f"/v1/datasets/{self.name}/data"
+        return f"/v1/datasets/{self.name}/{'revisions' if self.revisions else 'data'}"
 
     @property
     def filtered(self) -> bool:
         """True where less than the whole table is selected."""
-        return bool(self.query().keys() - {"snapshot"}) or self.limit is not None
+        whole = not self.revisions and self.limit is None
+        return not whole or bool(self.query().keys() - {"snapshot", "as_of"})
 
     def query(self) -> dict[str, Any]:
         """Returns the parameters that decide rows and columns; a list repeats its own."""
         found: dict[str, Any] = {
+            "as_of": self.as_of,
             "bbox": self.bbox,
             "columns": self.columns and ",".join(self.columns),
             "dimensions": self.dimensions,
@@ -123,6 +137,7 @@ class Selection:
             "first": self.first and str(self.first),
             "geometry": None if self.geometry else "false",
             "last": self.last and str(self.last),
+            "since": self.since,
             "snapshot": self.snapshot,
             "sort": self.sort and ",".join(self.sort),
             "start": self.start,
@@ -163,6 +178,41 @@ def _day(name: str, value: Any) -> str | None:
             f"`{name}` is no date: {value!r:.60}.", "Write YYYY-MM-DD, without a time of day."
         ) from None
     return str(found)
+
+
+def moment(name: str, value: Any) -> str | None:
+    """Returns the text of a day or a moment; None where it is missing."""
+    if value is None:
+        return None
+    found = value
+    if type(value).__name__ == "datetime64" and value.dtype.str.endswith("[D]"):
+        found = value.astype(object)
+    found = _plain(found)
+    if isinstance(found, datetime.datetime) and found.tzinfo:
+        found = found.astimezone(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
+    elif isinstance(found, datetime.date) and not isinstance(found, datetime.datetime):
+        found = found.isoformat()
+    try:
+        instant(found)
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"`{name}` is no day and no moment with a time zone: {value!r:.60}.",
+            "Give a date, which is its end in UTC, a datetime with tzinfo, or a text such as "
+            "2026-10-01T09:00:00+13:00.",
+        ) from None
+    return str(found)
+
+
+def instant(text: Any) -> datetime.datetime:
+    """Returns the moment that a text names, in whole seconds; of a day its last one, in UTC.
+
+    Raises ValueError where it names none, and TypeError for what is no text."""
+    parts = _MOMENT.fullmatch(f"{text}T23:59:59Z" if _DATE.fullmatch(text) else text)
+    if parts is None:
+        raise ValueError
+    day, time, zone = parts.groups()
+    found = datetime.datetime.fromisoformat(f"{day}T{time}{'+00:00' if zone in 'Zz' else zone}")
+    return found.astimezone(datetime.timezone.utc)
 
 
 def text(name: str, value: Any, *, empty: bool = False) -> str | None:
@@ -266,14 +316,19 @@ def whole(name: str, value: Any) -> int | None:
     )
 
 
-def selecting(verb: _Verb) -> _Verb:
+def selecting(verb: _Verb, *, without: frozenset[str] = frozenset()) -> _Verb:
     """Writes the criteria into the signature of a verb, where help and completion look for them."""
     own = inspect.signature(verb)
     named = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
     criteria = [
         inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default)
         for one in fields(Selection)
-        if one.name in Criteria.__annotations__
+        if one.name in Criteria.__annotations__.keys() - without
     ]
     verb.__signature__ = own.replace(parameters=[*named, *criteria])  # type: ignore[attr-defined]
     return verb
+
+
+# What chooses a version or rows of it: revisions are of all versions.
+OF_A_VERSION = frozenset(("snapshot", "as_of", "first", "last"))
+selecting_revisions = functools.partial(selecting, without=OF_A_VERSION)

@@ -13,7 +13,7 @@ from datetime import date
 from typing import Any
 
 from .errors import UsageError
-from .results import LABEL, Rows
+from .results import LABEL, TIME, Rows
 from .results.tables import LABELLED, POLARS_TYPES, column_types
 from .settings import require
 
@@ -121,6 +121,8 @@ def digest(table: Any) -> str:
                 f"The column {name!r} has labels in place of its values.",
                 "Get the rows without `labels` to verify them.",
             )
+        if kind == TIME:
+            raise UsageError("Revisions have no digest.", "Verify what `get` returned.")
     return digest_of_columns(columns, len(table))
 
 
@@ -130,6 +132,7 @@ def _polars_columns(frame: Any) -> Columns:
     columns: Columns = []
     for name, dtype in frame.schema.items():
         kind = LABEL if isinstance(dtype, pl.Enum) else kinds.get(dtype)
+        kind = TIME if isinstance(dtype, pl.Datetime) else kind
         if kind is None:
             raise UsageError(f"The column {name!r} was changed to {dtype}.", "Get it again.")
         columns.append((name, kind, frame[name].to_list()))
@@ -145,7 +148,9 @@ def _pandas_columns(frame: Any) -> Columns:
         labelled = name in frame.attrs.get(LABELLED, ())
         kind, text = LABEL if labelled else "string", str(series.dtype)
         missing = series.isna().tolist()
-        if text.startswith("datetime64") or text == "date32[day][pyarrow]":
+        if "UTC" in text:
+            kind = TIME
+        elif text.startswith("datetime64") or text == "date32[day][pyarrow]":
             kind = "date"
         elif text in ("bool", "boolean", "bool[pyarrow]"):
             kind = "boolean"

@@ -39,6 +39,7 @@ VERBS: dict[str, str] = {
     "values": "list the values of columns",
     "link": "print an address of rows that needs no key and is as secret as one, free",
     "get": "print rows as CSV or JSON, or write them to a file",
+    "revisions": "print rows as often as they were published differently",
     "changes": "print what changed since a version",
     "download": "write rows to a file in any format of the service",
     "sync": "keep local Parquet files up to date",
@@ -54,7 +55,7 @@ VERBS: dict[str, str] = {
     "mcp": "serve these verbs to an assistant over the Model Context Protocol",
 }
 # Verbs whose argument is the name of a dataset.
-_NAMED = "describe|preview|values|link|get|changes|download|sync|cite|verify"
+_NAMED = "describe|preview|values|link|get|revisions|changes|download|sync|cite|verify"
 FUNCTION = "_yearbook_client"
 COMMAND = "yearbook-py"
 
@@ -195,7 +196,8 @@ def parser() -> argparse.ArgumentParser:
         for verb in named.split():
             made[verb].add_argument(*flags, **how)
 
-    every, rows = " ".join(VERBS), "values link get download verify"
+    every, one = " ".join(VERBS), "values link get download verify"
+    rows = f"{one} revisions"
     add(every, "--json", action="store_true", help="print JSON for machines")
     add(every, "--quiet", action="store_true", help="show no progress")
     add(f"describe preview changes cite {rows}", "name", help="name of a dataset")
@@ -209,10 +211,12 @@ def parser() -> argparse.ArgumentParser:
     text = "condition, such as region=Otago or value.ge=2; repeat it for more"
     add(rows, "--where", type=_condition, action="append", metavar="A=VALUE", help=text)
     add(rows, "--sort", metavar="A,-B", help="order, such as --sort=-value")
-    add(rows, "--last", type=_positive, metavar="N", help="newest rows of each series")
-    add(rows, "--first", type=_positive, metavar="N", help="oldest rows of each series")
+    add(one, "--last", type=_positive, metavar="N", help="newest rows of each series")
+    add(one, "--first", type=_positive, metavar="N", help="oldest rows of each series")
     add(rows, "--bbox", metavar="W,S,E,N", help="box, as --bbox=-80,35,-75,40")
-    add(rows, "--snapshot", metavar="ID", help="a version that is kept")
+    add(one, "--snapshot", metavar="ID", help="a version that is kept")
+    text = "read what was current then, a date or a moment with its zone"
+    add(one, "--as-of", type=_filled, metavar="TIME", help=text)
     add(rows, "--limit", type=_positive, metavar="N", help="rows at most; default: all")
     add("get", "-o", "--output", type=_filled, metavar="FILE", help="write to a file instead")
     add("download", "file", metavar="FILE", help="file to write")
@@ -222,6 +226,10 @@ def parser() -> argparse.ArgumentParser:
     add("verify", "--expected", type=_filled, metavar="DIGEST", help="digest or citation to match")
     text = "have the service read the rows: a request"
     add("verify", "--recompute", action="store_true", help=text)
+    add("revisions", "--since", type=_filled, metavar="TIME", help="leave out what ended before")
+    text = "wide has a column for each vintage"
+    add("revisions", "--shape", choices=("long", "wide"), default="long", help=text)
+    add("revisions", "--value", type=_filled, metavar="COLUMN", help="the column of vintages")
     add("changes", "--since", metavar="ID", help="watermark or snapshot id")
     add("sync", "names", nargs="*", metavar="NAME", help="default: the library's")
     add("sync", "-o", "--output", type=_filled, metavar="FILE", help="file, for one dataset")

@@ -6,6 +6,7 @@ import argparse
 import getpass
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -30,7 +31,8 @@ def _selection(given: Given) -> dict[str, Any]:
     for column, value in given.where or ():
         where.setdefault(column, []).append(value)
     own = {"geometry": not given.no_geometry, "where": where}
-    return {name: getattr(given, name) for name in Criteria.__annotations__.keys() - own} | own
+    names = (name for name in Criteria.__annotations__ if hasattr(given, name))
+    return {name: getattr(given, name) for name in names} | own
 
 
 def _rows(number: int) -> str:
@@ -89,6 +91,16 @@ def _get(client: Client, given: Given) -> None:
         raise UsageError("`--format` is for `--output`.", "Add -o FILE, or leave it away.")
     batches = client.iter_batches(given.name, to="rows", **_selection(given))
     print_rows(batches, machine=given.json)
+
+
+def _revisions(client: Client, given: Given) -> None:
+    how: dict[str, Any] = {"since": given.since, "shape": given.shape, "value": given.value}
+    rows = client.revisions(given.name, to="rows", **how, **_selection(given))
+    for row in rows:
+        # As the service writes them.
+        moments = {name: one for name, one in row.items() if isinstance(one, datetime)}
+        row.update({name: f"{one:%Y-%m-%dT%H:%M:%SZ}" for name, one in moments.items()})
+    print_rows([rows], machine=given.json)
 
 
 def _download(client: Client, given: Given) -> None:
@@ -238,6 +250,7 @@ COMMANDS: dict[str, Callable[[Client, Given], None]] = {
     "values": _values,
     "link": _link,
     "get": _get,
+    "revisions": _revisions,
     "changes": _changes,
     "download": _download,
     "sync": _sync,

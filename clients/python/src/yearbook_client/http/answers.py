@@ -79,10 +79,14 @@ def _utf8(text: str) -> str:
 
 
 # Statuses whose meaning depends on the code are told apart by it.
-_BY_CODE: dict[str, type[errors.RefusedError]] = {
+_BY_CODE: dict[str, type[errors.ServiceError]] = {
     "no_such_dataset": errors.DatasetNotFoundError,
     "no_such_snapshot": errors.SnapshotNotFoundError,
     "no_such_integration": errors.IntegrationNotFoundError,
+    "not_published_yet": errors.NotPublishedYetError,
+    "history_gone": errors.HistoryGoneError,
+    "too_many_versions": errors.TooManyVersionsError,
+    "rebuilding": errors.RebuildingError,
     "quota_used_up": errors.MonthUsedUpError,
 }
 _BY_STATUS: dict[int, type[errors.ServiceError]] = {

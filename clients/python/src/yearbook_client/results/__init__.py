@@ -19,13 +19,16 @@ To = Literal["rows", "pandas", "polars", "arrow", "geopandas"]
 KINDS: tuple[str, ...] = get_args(To)
 # The type of a column that has labels in place of its values.
 LABEL = "label"
+# That of the moments between which a row was what the service said.
+TIME = "time"
 # Values of a batch, column by column, and its number of rows.
 Values = tuple[list[list[Any]], int]
 
 
 @dataclass(frozen=True)
 class ColumnType:
-    """Name and type of a column: string, integer, number, boolean or date, label with `labels`."""
+    """Name and type of a column: string, integer, number, boolean or date, label with `labels`, time
+    in `revisions`."""
 
     name: str
     type: str

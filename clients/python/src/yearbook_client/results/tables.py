@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import ConversionError, ShortTableError, StreamError, UsageError
 from ..pull import Pull, Source
 from ..settings import available, require
-from . import LABEL, ColumnType, Values, columns_of, no_dates, value_batches
+from . import LABEL, TIME, ColumnType, Values, columns_of, no_dates, value_batches
 
 # The mark of a column with labels, in Arrow's metadata and the attributes of pandas.
 LABELLED = "yearbook.client.labelled"
@@ -92,6 +92,33 @@ def table_of_values(columns: tuple[ColumnType, ...], values: Values, kind: str) 
         return package.DataFrame(named, schema=types)
     series = {column.name: _series(package, column, named[column.name]) for column in columns}
     return _shaped(package.DataFrame(series, index=package.RangeIndex(values[1])), kind)
+
+
+def made_table(
+    columns: tuple[ColumnType, ...], values: Values, kind: str, dtype_backend: str | None
+) -> Any:
+    """Makes a table of `kind`, other than rows, of Python objects."""
+    if kind != "arrow" and not dtype_backend:
+        return table_of_values(columns, values, kind)
+    pa = require("pyarrow", PURPOSE)
+    types = arrow_types()
+    schema = pa.schema([(column.name, types[column.type]) for column in columns])
+    arrays = [pa.array(found, field.type) for found, field in zip(values[0], schema)]
+    return table_of(pa.Table.from_arrays(arrays, schema=schema), kind, dtype_backend)
+
+
+def arrow_types() -> dict[str, Any]:
+    """Returns the type of Arrow of each type of a column."""
+    pa = require("pyarrow", PURPOSE)
+    return {
+        "string": pa.string(),
+        "integer": pa.int64(),
+        "number": pa.float64(),
+        "boolean": pa.bool_(),
+        "date": pa.date32(),
+        LABEL: pa.string(),
+        TIME: pa.timestamp("us", "UTC"),
+    }
 
 
 def _series(pandas: Any, column: ColumnType, values: list[Any]) -> Any:
@@ -195,6 +222,7 @@ def column_types(schema: Any, dates: frozenset[str] = frozenset()) -> tuple[Colu
         "number": types.is_floating,
         "boolean": types.is_boolean,
         "date": types.is_date,
+        TIME: types.is_timestamp,
     }
     found: list[ColumnType] = []
     for field in schema:
