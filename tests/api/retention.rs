@@ -12,7 +12,7 @@ const DAY: i64 = 86_400_000;
 async fn collect(app: &TestApp, unnamed_for: Duration) -> GcSummary {
     // What was let go an instant ago is too young, however short the age.
     tokio::time::sleep(Duration::from_millis(5)).await;
-    let retention = Retention { snapshots: 1, hours: 0 };
+    let retention = Retention { snapshots: 1, hours: 0, history: true };
     let collected = collect_garbage(
         &app.store,
         &app.files,

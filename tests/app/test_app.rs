@@ -14,13 +14,14 @@ use yearbook_catalog::{
     Catalog, CatalogCache, DatabaseSettings, KeyRecord, KeyVerifier, Quota, Retention, key,
 };
 use yearbook_domain::{Millis, Plan};
+use yearbook_history::History;
 use yearbook_publish::{DataPackage, IcebergWriter, Publisher, SilentReporter};
 use yearbook_releases::{ReleaseMonitor, ReleaseMonitorSettings};
 use yearbook_sandbox::{Limits, Plugin, PluginRegistry, PluginSet, Sandbox};
 use yearbook_scan::{ReadMetricsSnapshot, Reader};
 use yearbook_server::{AppState, LimitSettings, ResponseCacheStats, ServiceSettings, Services};
 use yearbook_signup::{Signup, SignupMode, SignupSettings};
-use yearbook_storage::{ObjectStorage, StorageSettings};
+use yearbook_storage::{MadeFiles, ObjectStorage, StorageSettings};
 use yearbook_workers::Workers;
 
 use crate::components;
@@ -224,6 +225,8 @@ impl TestApp {
             fixture.clone();
         let store = yearbook_catalog::open(&database, &bounds).await.unwrap();
         let files = ObjectStorage::open_with(&storage, &storing, &variables).unwrap();
+        let made = MadeFiles::new(1 << 30);
+        let files = files.with_made_files(made.clone());
         let workers = Workers::new(2);
         let catalog_cache =
             CatalogCache::start(Arc::clone(&store), CatalogCache::POLL_INTERVAL).await.unwrap();
@@ -250,6 +253,12 @@ impl TestApp {
             catalog_cache: Arc::clone(&catalog_cache),
             catalog: Arc::clone(&store),
             reader: reader.clone(),
+            past_files: Arc::new(History::new(
+                Arc::clone(&store),
+                files.clone(),
+                Arc::clone(&workers),
+                made,
+            )),
             storage: files.clone(),
             plugins: Arc::clone(&registry),
             sandbox: Arc::clone(&sandbox),

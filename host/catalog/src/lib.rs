@@ -44,6 +44,7 @@ pub use queries::future_times::FutureTimes;
 pub use queries::holds::HoldOutcome;
 pub use queries::keys::{FoundKey, KeyRecord};
 pub use queries::mails::QueuedMail;
+pub use queries::past_versions::{KnownHistory, PastVersion, VersionAt};
 pub use queries::publications::{CommitOutcome, DroppedSnapshot, Publication};
 pub use queries::release_events::ReleaseEvent;
 pub use queries::releases::{ChangeOutcome, ReleaseChange, StateTransition};

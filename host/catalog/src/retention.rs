@@ -13,12 +13,14 @@ pub struct Retention {
     pub snapshots: u32,
     /// Keep everything younger than this many hours (`storage.retain_hours`).
     pub hours: u32,
+    /// Keep what gives dropped versions back (`retention.history`).
+    pub history: bool,
 }
 
 impl Default for Retention {
-    /// The defaults of contract-6-retention: 12 snapshots, 24 hours.
+    /// The defaults of contract-6-retention: 12 snapshots, 24 hours, and the history.
     fn default() -> Self {
-        Self { snapshots: 12, hours: 24 }
+        Self { snapshots: 12, hours: 24, history: true }
     }
 }
 
@@ -67,7 +69,7 @@ mod tests {
 
     fn check(retention: (u32, u32), history: &[i64], now: i64, dropped: &[usize]) {
         let history: Vec<Millis> = history.iter().map(|&at| Millis(at)).collect();
-        let retention = Retention { snapshots: retention.0, hours: retention.1 };
+        let retention = Retention { snapshots: retention.0, hours: retention.1, history: false };
         assert_eq!(
             retention.expired_indexes(&history, Millis(now)),
             dropped,

@@ -154,6 +154,7 @@ impl RunSettings {
         Retention {
             snapshots: self.values.storage.retain_snapshots,
             hours: self.values.storage.retain_hours,
+            history: self.values.retention.history,
         }
     }
 

@@ -8,7 +8,9 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::{ChangeCounts, Column, CreditLine, DatasetName, Millis, SnapshotId, StoredFile};
+use crate::{
+    ChangeCounts, Column, CreditLine, DatasetName, Millis, Snapshot, SnapshotId, StoredFile,
+};
 
 pub use query::{DEFAULT_LIMIT, parse_query};
 
@@ -47,6 +49,17 @@ pub struct ChangeSet {
     pub from_credit: CreditLine,
     /// Credit of the newer one.
     pub to_credit: CreditLine,
+}
+
+/// Versions that follow each other, with the same columns, and what changed from each to the next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistorySegment {
+    /// Number of the first version.
+    pub first: u64,
+    /// The last version; its file can be read.
+    pub last: Snapshot,
+    /// Changes from each version to the next, oldest first; none where there is one version.
+    pub changes: Vec<ChangeSet>,
 }
 
 /// Progress of a client: before row `row` of set `set` of a history. Past the last set: it has

@@ -40,6 +40,16 @@ pub enum Refusal {
         /// The id requested.
         id: String,
     },
+    /// 404: the dataset had no version yet at that time.
+    NotPublishedYet {
+        /// Time of the first one.
+        first: Millis,
+    },
+    /// 410: the version of that time is not known any more.
+    HistoryGone {
+        /// The next time whose version can be read.
+        oldest: Millis,
+    },
     /// 410: what changed since then is no longer known.
     WatermarkGone {
         /// The oldest watermark from which changes can be followed.

@@ -14,6 +14,7 @@ use yearbook_workers::Workers;
 
 use crate::metrics::{HttpMetrics, ListenerMetrics};
 use crate::open_responses::OpenResponses;
+use crate::past_versions::PastFiles;
 use crate::rate_limit::{BurstLimiter, RefusalPace};
 use crate::settings::{LimitSettings, ServerSettings};
 use crate::{Error, links};
@@ -43,6 +44,8 @@ pub struct Core {
     pub storage: ObjectStorage,
     /// Reader of stored data.
     pub reader: Reader,
+    /// Files of versions that retention dropped.
+    pub past_files: Arc<dyn PastFiles>,
     /// Loaded plugins.
     pub plugins: Arc<PluginRegistry>,
     /// The sandbox that plugins run in.

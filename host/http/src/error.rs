@@ -68,6 +68,11 @@ pub enum Error {
         /// As asked for.
         transform: String,
     },
+    /// 503: the rows of an old version are being made again.
+    Rebuilding {
+        /// Whole seconds to wait.
+        retry_after: u64,
+    },
     /// 503: the response did not begin in time.
     TimedOut,
     /// 503: the catalog or the object store does not answer.
@@ -123,7 +128,8 @@ impl Error {
             Self::Refused(
                 Refusal::RateLimited { retry_after } | Refusal::CallerShareExceeded { retry_after },
             )
-            | Self::Busy { retry_after } => Some(*retry_after),
+            | Self::Busy { retry_after }
+            | Self::Rebuilding { retry_after } => Some(*retry_after),
             Self::TimedOut | Self::Unavailable => Some(5),
             // Somebody has to install or promote a release first.
             Self::FormatUnavailable { .. } | Self::TransformUnavailable { .. } => Some(60),

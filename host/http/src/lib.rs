@@ -27,6 +27,7 @@ pub mod media_types;
 pub mod metrics;
 pub mod middleware;
 pub mod open_responses;
+pub mod past_versions;
 pub mod preconditions;
 pub mod rate_limit;
 pub mod request_origin;

@@ -70,6 +70,8 @@ impl Error {
                 Refusal::NoSuchIntegration { .. } => (StatusCode::NOT_FOUND, "no_such_integration"),
                 Refusal::SnapshotGone { .. } => (StatusCode::GONE, "snapshot_gone"),
                 Refusal::NoSuchSnapshot { .. } => (StatusCode::NOT_FOUND, "no_such_snapshot"),
+                Refusal::NotPublishedYet { .. } => (StatusCode::NOT_FOUND, "not_published_yet"),
+                Refusal::HistoryGone { .. } => (StatusCode::GONE, "history_gone"),
                 Refusal::WatermarkGone { .. } => (StatusCode::GONE, "watermark_gone"),
                 Refusal::BulkForbidden => (StatusCode::FORBIDDEN, "bulk_forbidden"),
                 Refusal::NoDerivatives { .. } => (StatusCode::FORBIDDEN, "no_derivatives"),
@@ -117,6 +119,7 @@ impl Error {
             Self::TransformUnavailable { .. } => {
                 (StatusCode::SERVICE_UNAVAILABLE, "transform_unavailable")
             }
+            Self::Rebuilding { .. } => (StatusCode::SERVICE_UNAVAILABLE, "rebuilding"),
             Self::TimedOut => (StatusCode::SERVICE_UNAVAILABLE, "timed_out"),
             Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
             Self::PluginFailed | Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),

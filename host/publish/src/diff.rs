@@ -3,7 +3,7 @@
 //! of B, both seen with B's columns.
 
 mod change_file;
-mod fingerprints;
+pub(crate) mod fingerprints;
 mod row_fates;
 
 use std::sync::Arc;
@@ -50,8 +50,8 @@ pub(crate) async fn compare_snapshots(
         budget: memory.fingerprint_bytes(),
         progress,
     };
-    let older = Arc::new(ComparedSnapshot::new(old, new));
-    let newer = Arc::new(ComparedSnapshot::new(new, new));
+    let older = Arc::new(ComparedSnapshot::new(old, &new.columns));
+    let newer = Arc::new(ComparedSnapshot::new(new, &new.columns));
     let key = older.key(old, new);
     let sorted_old = comparison.sort(&older, &key, PlaceOrder::FirstRowFirst).await?;
     let sorted_new = comparison.sort(&newer, &key, PlaceOrder::LastRowFirst).await?;
@@ -162,7 +162,7 @@ fn comparison_failure(why: String) -> StorageFailure {
 }
 
 /// A snapshot as the newer one's columns show it.
-struct ComparedSnapshot {
+pub(crate) struct ComparedSnapshot {
     /// With text read plain.
     snapshot: Snapshot,
     /// For each column of the newer snapshot, this one's with the same name and type.
@@ -172,13 +172,13 @@ struct ComparedSnapshot {
 }
 
 impl ComparedSnapshot {
-    fn new(snapshot: &Snapshot, target: &Snapshot) -> Self {
+    pub(crate) fn new(snapshot: &Snapshot, target: &[Column]) -> Self {
         let same = |wanted: &Column, column: &Column| {
             wanted.name == column.name && type_of(wanted) == type_of(column)
         };
         let find =
             |wanted: &Column| snapshot.columns.iter().position(|column| same(wanted, column));
-        let positions: Vec<Option<usize>> = target.columns.iter().map(find).collect();
+        let positions: Vec<Option<usize>> = target.iter().map(find).collect();
         let mut read: Vec<usize> = positions.iter().flatten().copied().collect();
         if read.is_empty() {
             // Nothing in common: the number of rows still counts.
@@ -204,7 +204,8 @@ impl ComparedSnapshot {
         if known && sorted(&old.primary_key) == sorted(&new.primary_key) { key } else { Vec::new() }
     }
 
-    async fn scan(&self, reader: &Reader) -> Result<Scan, StorageFailure> {
+    /// Starts reading the rows.
+    pub(crate) async fn scan(&self, reader: &Reader) -> Result<Scan, StorageFailure> {
         let columns: Vec<Column> = self
             .read
             .iter()
@@ -221,7 +222,7 @@ impl ComparedSnapshot {
     }
 
     /// A batch of this side with the newer snapshot's columns.
-    fn align(&self, batch: &RecordBatch, target: SchemaRef) -> Result<RecordBatch, ArrowError> {
+    pub(crate) fn align(&self, batch: &RecordBatch, target: SchemaRef) -> Result<RecordBatch, ArrowError> {
         let mut there = batch.columns().iter();
         let mut column =
             |(position, field): (&Option<usize>, &Arc<arrow::datatypes::Field>)| -> ArrayRef {

@@ -2,8 +2,8 @@
 //! changes since the current one. Imports point one way: `error`, `faults`, `format_reader`,
 //! `progress`, `memory_budget`, `loss`, `wide_text`, `sort` <- `package` <- `geometry`, `table` <-
 //! `write`, `snapshot_id`, `preview_facts`, `row_bounds` <- `diff` <- `publish`, `iceberg` <-
-//! `publisher`, `gc`.
-//! A server links none of it. Never touches HTTP, guests, arguments or environment; the feature
+//! `history`, `publisher`, `gc`.
+//! A server links none of it but `history`. Never touches HTTP, guests, arguments or environment; the feature
 //! `catalog` adds what needs a catalogue.
 
 mod diff;
@@ -13,6 +13,7 @@ mod format_reader;
 #[cfg(feature = "catalog")]
 mod gc;
 mod geometry;
+mod history;
 #[cfg(feature = "catalog")]
 mod iceberg;
 mod loss;
@@ -36,6 +37,7 @@ pub use error::{DescriptorProblem, PublishError, SHOWN_FAULTS, TableFault};
 pub use format_reader::{ColumnFacts, FormatReader, FormatReading, ReaderProvider};
 #[cfg(feature = "catalog")]
 pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
+pub use history::{RestoredVersion, RevisedTable, VALID_FROM, VALID_TO, restore, revisions};
 #[cfg(feature = "catalog")]
 pub use iceberg::{IcebergFailure, IcebergWriter};
 pub use loss::MaxLoss;

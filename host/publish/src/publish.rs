@@ -2,7 +2,7 @@
 //! (contract-7-atomic). Until the caller commits the draft nothing is visible; dropping the future
 //! at any point leaves at most an object that nothing refers to.
 
-mod stages;
+pub(crate) mod stages;
 
 use std::sync::Arc;
 
@@ -129,7 +129,7 @@ pub(crate) async fn publish_completed(
         }
     }
     let label_words = words_of_labels(findings.labels.values());
-    let written = stages::write(workers, package, &columns, (&id, digest), &rows, progress).await?;
+    let written = stages::write(workers, package.words(&columns), (&id, digest), &rows, progress).await?;
     let (facts, values) =
         stages::summarise(workers, (written.counted, findings.labels), &rows, progress).await?;
     progress.stage("storing", None);

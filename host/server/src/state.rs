@@ -9,6 +9,7 @@ use yearbook_catalog::{Catalog, CatalogCache, CatalogError, KeyVerifier, Quota};
 use yearbook_http::Core;
 use yearbook_http::metrics::{self, HttpMetrics, ListenerMetrics, RoomCache};
 use yearbook_http::open_responses::OpenResponses;
+use yearbook_http::past_versions::PastFiles;
 use yearbook_http::rate_limit::{BurstLimiter, RefusalPace};
 #[cfg(feature = "pages")]
 use yearbook_pages::PagesState;
@@ -38,6 +39,8 @@ pub struct Services {
     pub storage: ObjectStorage,
     /// Reader of stored data.
     pub reader: Reader,
+    /// Files of versions that retention dropped.
+    pub past_files: Arc<dyn PastFiles>,
     /// Loaded plugins.
     pub plugins: Arc<PluginRegistry>,
     /// The sandbox that plugins run in, for its limits and metrics.
@@ -84,6 +87,7 @@ impl AppState {
             quota: services.quota,
             storage: services.storage,
             reader: services.reader,
+            past_files: services.past_files,
             plugins: services.plugins,
             sandbox: services.sandbox,
             releases: services.releases,

@@ -9,6 +9,6 @@ mod settings;
 
 pub use failure::StorageFailure;
 pub use object_storage::{
-    ObjectStorage, Sidecar, StaleUpload, StorageMetricsSnapshot, StoredObject, UploadRegistrar,
+    MadeFile, MadeFiles, ObjectStorage, Sidecar, StaleUpload, StorageMetricsSnapshot, StoredObject, UploadRegistrar,
 };
 pub use settings::{BulkDelivery, StorageSettings};

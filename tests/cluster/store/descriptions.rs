@@ -112,7 +112,7 @@ async fn tables_of_the_same_rows_share_no_description_contract_12() {
     app.publish_at(&rows("1.5").named("crop"), days_ago(0)).await;
     // Retention drops version 0 of both, and the file goes with what describes it.
     assert!(is_described(&s3, &dropped));
-    let retention = Retention { snapshots: 1, hours: 0 };
+    let retention = Retention { snapshots: 1, hours: 0, history: true };
     for _ in 0..2 {
         // What was let go an instant ago is too young, however short the age.
         tokio::time::sleep(Duration::from_millis(5)).await;

@@ -45,7 +45,8 @@ def main():
     who, base, dataset, rows, runs = sys.argv[1:]
     message = get(f"{base}/v1/datasets/{dataset}/data?limit={rows}&geometry=false&format=sdmx-ml&sdmx-ml.layout=series")
     count, write = {"sdmx1": by_sdmx1, "pysdmx": by_pysdmx}[who](message, base, dataset)
-    assert count == int(rows), f"{who} read {count} observations of {rows}"
+    # A row has an observation of each of its measures.
+    assert count and count % int(rows) == 0, f"{who} read {count} observations of {rows} rows"
     seconds = []
     for _ in range(int(runs)):
         begun = time.perf_counter()

@@ -72,7 +72,9 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
                 of_rows || matches!(kind, RouteKind::Changes | RouteKind::Values)
             }
             Refusal::WatermarkGone { .. } => kind == RouteKind::Changes,
-            Refusal::SnapshotGone { .. } => of_rows || kind == RouteKind::Values,
+            Refusal::NotPublishedYet { .. }
+            | Refusal::HistoryGone { .. }
+            | Refusal::SnapshotGone { .. } => of_rows || kind == RouteKind::Values,
             Refusal::UnboundedRequest { .. }
             | Refusal::SortTooLarge { .. }
             | Refusal::SelectionTooLarge
@@ -106,6 +108,7 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
         // To clients it is one of our own.
         Error::PluginFailed => false,
         Error::Busy { .. } | Error::Unavailable => kind != RouteKind::Health,
+        Error::Rebuilding { .. } => of_rows || kind == RouteKind::Values,
         Error::FormatUnavailable { .. } => of_rows || kind == RouteKind::Changes,
         Error::TransformUnavailable { .. } => of_rows,
         Error::MethodNotAllowed
@@ -146,6 +149,8 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
         Refusal::NoSuchDataset { name: if kind == RouteKind::Bulk { format!("prices/{name}") } else { name } },
         Refusal::SnapshotGone { id: SNAPSHOT.to_owned() },
         Refusal::NoSuchSnapshot { id: "00000000000000000000000000000000".to_owned() },
+        Refusal::NotPublishedYet { first: EXAMPLE_TIME },
+        Refusal::HistoryGone { oldest: EXAMPLE_TIME },
         Refusal::WatermarkGone { oldest },
         Refusal::BulkForbidden,
         Refusal::NoDerivatives { licence: "CC-BY-ND-4.0".to_owned() },
@@ -185,6 +190,7 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
             available: formats.iter().take(2).map(|&format| format.to_owned()).collect(),
         },
         Error::TransformUnavailable { transform: transform.to_owned() },
+        Error::Rebuilding { retry_after: 5 },
         Error::TimedOut,
         Error::Unavailable,
         Error::Internal,

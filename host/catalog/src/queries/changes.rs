@@ -3,7 +3,7 @@
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{ChangeCounts, CreditLine, DatasetName, Millis, Stored, StoredFile};
 
-use super::snapshots;
+use super::{history_writes, snapshots};
 use super::sql_enum::{RowContext, encode_json, encode_u64};
 use crate::catalog::transaction;
 use crate::sql::Connection;
@@ -17,8 +17,16 @@ const INSERT_CHANGES: &str = "
 /// Follows the newer snapshot to its new number.
 const RENUMBER_CHANGES: &str = "UPDATE changes SET number = $2 WHERE number = $1";
 
-/// Deletes the changes that lead to the oldest retained snapshot or to one before it.
-const DROP_CHANGES: &str = "DELETE FROM changes WHERE dataset = $1 AND number <= (SELECT MIN(number) FROM snapshots WHERE dataset = $1) RETURNING file_sha256";
+/// Deletes changes by the number of the snapshot that they lead to.
+const DELETE_CHANGES: &str = "DELETE FROM changes WHERE number = $1";
+
+/// Selects the changes that lead to the oldest retained snapshot or to one before it.
+const OUTDATED_CHANGES: &str = change_sets!(
+    " AND number <= (SELECT MIN(number) FROM snapshots WHERE dataset = $1) ORDER BY number"
+);
+
+/// Selects the changes that lead on from the snapshot with a number.
+const CHANGES_FROM: &str = change_sets!(" AND from_number = $2");
 
 /// Selects changes of a dataset.
 macro_rules! change_sets {
@@ -54,8 +62,8 @@ impl Catalog {
 /// A row of `change_sets`.
 #[derive(sqlx::FromRow)]
 pub(super) struct ChangesRow {
-    number: i64,
-    from_number: i64,
+    pub(super) number: i64,
+    pub(super) from_number: i64,
     from_id: String,
     to_id: String,
     committed_at: i64,
@@ -174,15 +182,33 @@ pub(super) async fn renumber(
     connection.query(RENUMBER_CHANGES).bind(number).bind(renumbered).execute().await.map(drop)
 }
 
-/// Deletes the changes that no retained snapshot needs, and returns the files that they named.
+/// Reads the changes that lead on from the snapshot with this number.
+pub(super) async fn leading_from(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    number: i64,
+) -> Result<Option<ChangesRow>, sqlx::Error> {
+    let statement = connection.query(CHANGES_FROM).bind(dataset.as_str()).bind(number);
+    statement.fetch_optional().await
+}
+
+/// Deletes the changes that no retained snapshot needs, and returns the files that they named. Of
+/// those that versions of the past need, the history takes care.
 pub(super) async fn drop_outdated(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
 ) -> Result<Vec<Stored>, sqlx::Error> {
-    let files: Vec<(String,)> = connection.query(DROP_CHANGES).bind(dataset.as_str()).all().await?;
-    let read = |(sha256,): (String,)| {
-        let place = RowContext { table: "changes", row: &sha256 };
-        Ok(Stored::snapshot(&place.parse("file_sha256", &sha256)?))
-    };
-    files.into_iter().map(read).collect()
+    let rows: Vec<ChangesRow> =
+        connection.query(OUTDATED_CHANGES).bind(dataset.as_str()).all().await?;
+    let mut files = Vec::new();
+    for row in rows {
+        let number = row.number;
+        let place = RowContext { table: "changes", row: &row.to_id };
+        let file = Stored::snapshot(&place.parse("file_sha256", &row.file_sha256)?);
+        if !history_writes::keep_changes(connection, dataset, row).await? {
+            files.push(file);
+        }
+        connection.query(DELETE_CHANGES).bind(number).execute().await?;
+    }
+    Ok(files)
 }

@@ -4,6 +4,7 @@
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::{ColumnRole, DatasetName, Millis, Snapshot, Stored};
 
+use super::history_writes;
 use super::snapshots::{self, StoredMeaning};
 use super::sql_enum::{RowContext, encode_json, encode_u64};
 use crate::sql::Connection;
@@ -101,16 +102,28 @@ fn stored_role(role: ColumnRole) -> ColumnRole {
     if role == ColumnRole::Status { ColumnRole::Attribute } else { role }
 }
 
-/// Deletes a snapshot's row, leaving a tombstone of the time `at`, and returns what it named.
+/// Deletes a snapshot's row, leaving a tombstone of the time `at` and, with `history`, what gives
+/// its rows back. Returns what it named.
 pub(super) async fn bury_snapshot(
     connection: &mut Connection<'_>,
+    dataset: &DatasetName,
     number: i64,
     at: Millis,
+    history: bool,
 ) -> Result<Stored, sqlx::Error> {
     let snapshot =
         snapshots::by_number(connection, number).await?.ok_or(sqlx::Error::RowNotFound)?;
     let words = encode_json(&snapshot)?;
-    connection.query(INSERT_TOMBSTONE).bind(number).bind(at.0).bind(words).execute().await?;
+    connection
+        .query(INSERT_TOMBSTONE)
+        .bind(number)
+        .bind(at.0)
+        .bind(words.as_str())
+        .execute()
+        .await?;
+    if history {
+        history_writes::insert(connection, dataset, number, &snapshot, words).await?;
+    }
     delete_snapshot(connection, number).await
 }
 

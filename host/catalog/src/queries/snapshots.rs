@@ -59,7 +59,9 @@ const WAS_DROPPED: &str = "SELECT COUNT(*) FROM dropped_snapshots WHERE dataset 
 /// Lists each file once: datasets may share a file of changes, and one may be a snapshot's file
 /// too.
 const REFERENCED_FILES: &str = "
-    SELECT file_sha256, file_bytes FROM snapshots UNION SELECT file_sha256, file_bytes FROM changes ORDER BY file_sha256";
+    SELECT file_sha256, file_bytes FROM snapshots UNION SELECT file_sha256, file_bytes FROM changes
+    UNION SELECT file_sha256, file_bytes FROM past_versions WHERE file_sha256 IS NOT NULL
+    UNION SELECT file_sha256, file_bytes FROM past_changes ORDER BY file_sha256";
 
 /// State of a snapshot id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,8 +116,8 @@ impl Catalog {
         })
     }
 
-    /// Lists every stored file that a retained snapshot or its changes need, those of retired
-    /// datasets included; each once, sorted by digest.
+    /// Lists every stored file that a retained snapshot, its changes or the history need, those of
+    /// retired datasets included; each once, sorted by digest.
     ///
     /// # Errors
     /// As [`Catalog::current_snapshot`].

@@ -23,11 +23,14 @@ const LOCK_OBJECTS: &str = "SELECT pg_advisory_xact_lock(79410003, hashtext(curr
 /// Lists everything in the object store that a row of the catalog needs.
 const REFERENCED_OBJECTS: &str = "
     SELECT CAST('snapshot' AS TEXT), file_sha256 FROM snapshots UNION SELECT CAST('snapshot' AS TEXT), file_sha256 FROM changes
+    UNION SELECT CAST('snapshot' AS TEXT), file_sha256 FROM past_versions WHERE file_sha256 IS NOT NULL
+    UNION SELECT CAST('snapshot' AS TEXT), file_sha256 FROM past_changes
     UNION SELECT CAST('component' AS TEXT), digest FROM plugin_releases WHERE state <> 'removed'";
 
 const IS_REFERENCED: &str = "
     SELECT CASE
         WHEN $1 = 'snapshot' THEN (SELECT COUNT(*) FROM snapshots WHERE file_sha256 = $2) + (SELECT COUNT(*) FROM changes WHERE file_sha256 = $2)
+            + (SELECT COUNT(*) FROM past_versions WHERE file_sha256 = $2) + (SELECT COUNT(*) FROM past_changes WHERE file_sha256 = $2)
         ELSE (SELECT COUNT(*) FROM plugin_releases WHERE digest = $2 AND state <> 'removed') END";
 
 const UNREFERENCED_OBJECTS: &str = "SELECT kind, sha256, MAX(since), MAX(condemned) FROM loose_files GROUP BY kind, sha256 ORDER BY kind, sha256";

@@ -63,7 +63,7 @@ pub(crate) async fn a_snapshot_of_the_future_drops_no_young_one_and_is_checked_n
     commit(&store, &present("c"), Retention::default()).await.unwrap();
     let dataset = store.datasets().await.unwrap().remove(0);
     assert!(dataset.checked_at.0 < now + HOUR, "the same again: {dataset:?}");
-    let day = Retention { snapshots: 1, hours: 24 };
+    let day = Retention { snapshots: 1, hours: 24, history: false };
     commit(&store, &present("d"), day).await.unwrap();
     assert_eq!(history(&store).await, ["a", "b", "c", "d"].map(snapshot_id));
     // What the clock dated has a date of the past, after the version before it, and so have its

@@ -27,7 +27,7 @@ pub(crate) const HOUR: i64 = 3_600_000;
 pub(crate) const DAY: i64 = 24 * HOUR;
 
 /// Keeps nothing that it need not.
-pub(crate) const KEEP_NEWEST_ONLY: Retention = Retention { snapshots: 1, hours: 0 };
+pub(crate) const KEEP_NEWEST_ONLY: Retention = Retention { snapshots: 1, hours: 0, history: false };
 
 /// The id that stands for `label`.
 pub(crate) fn snapshot_id(label: &str) -> SnapshotId {

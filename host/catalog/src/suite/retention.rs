@@ -42,7 +42,7 @@ pub(crate) async fn what_retention_drops_leaves_a_tombstone_contract_4(place: Te
         commit(
             &store,
             &publication("cpi", id, TODAY + day * DAY),
-            Retention { snapshots: 2, hours: 24 },
+            Retention { snapshots: 2, hours: 24, history: false },
         )
         .await
         .unwrap();

@@ -11,8 +11,10 @@ use anyhow::{Context as _, anyhow};
 use serde_json::json;
 use tokio::net::{TcpListener, TcpSocket};
 use yearbook_catalog::{Catalog, CatalogCache, KeyUses, KeyVerifier, Quota};
+use yearbook_history::History;
 use yearbook_scan::Reader;
 use yearbook_server::{AppState, ServerSettings, ServiceSettings, Services};
+use yearbook_storage::MadeFiles;
 
 use super::signup;
 use crate::builtin;
@@ -73,7 +75,8 @@ pub(super) async fn start(
     address: SocketAddr,
 ) -> anyhow::Result<RunningServer> {
     let store = context.serving_catalog().await?;
-    let files = context.files()?;
+    let made = MadeFiles::new(context.settings.values.retention.cache_bytes);
+    let files = context.files()?.with_made_files(made.clone());
     let workers = context.workers();
     let plugins =
         plugin_runtime::start_runtime(context, &store, &files, Arc::clone(&workers)).await?;
@@ -98,6 +101,12 @@ pub(super) async fn start(
         reader: Reader::new(files.clone(), Arc::clone(&workers))
             .with_selection_budget(context.settings.values.limits.selection_bytes)
             .with_column_cache(context.settings.values.server.column_cache_bytes),
+        past_files: Arc::new(History::new(
+            Arc::clone(&store),
+            files.clone(),
+            Arc::clone(&workers),
+            made,
+        )),
         storage: files,
         plugins: Arc::clone(&plugins.registry),
         sandbox: Arc::clone(&plugins.sandbox),

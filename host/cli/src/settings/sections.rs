@@ -37,6 +37,8 @@ pub struct SettingsDocument {
     pub signup: SignupSettings,
     /// `[storage]`.
     pub storage: StorageSection,
+    /// `[retention]`.
+    pub retention: RetentionSection,
     /// `[publish]`.
     pub publish: PublishSection,
     /// `[database]`.
@@ -88,7 +90,7 @@ pub struct StorageSection {
 
 impl Default for StorageSection {
     fn default() -> Self {
-        let Retention { snapshots: retain_snapshots, hours: retain_hours } = Retention::default();
+        let Retention { snapshots: retain_snapshots, hours: retain_hours, .. } = Retention::default();
         Self {
             url: None,
             retain_snapshots,
@@ -96,6 +98,21 @@ impl Default for StorageSection {
             unnamed_hours: 24,
             store: yearbook_storage::StorageSettings::default(),
         }
+    }
+}
+
+/// `[retention]`: what is kept of dropped snapshots (contract-21-history).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RetentionSection {
+    /// True where what retention drops stays readable by `as_of`.
+    pub history: bool,
+    /// Bytes, in temporary files of a server, of old versions and revisions that were made again.
+    pub cache_bytes: u64,
+}
+
+impl Default for RetentionSection {
+    fn default() -> Self {
+        Self { history: Retention::default().history, cache_bytes: 4 << 30 }
     }
 }
 

@@ -30,6 +30,9 @@ pub(super) fn render(error: &Error, request_id: &str) -> String {
         Error::TransformUnavailable { transform } => {
             format!("The transform '{transform}' is out of service at the moment; leave it out, or try again in a minute.")
         }
+        Error::Rebuilding { retry_after } => {
+            format!("The rows of that time are being put together from what changed since then; try again in {retry_after} s.")
+        }
         Error::TimedOut => format!("The answer took too long to begin; ask for less, or try again. Request id: {request_id}."),
         Error::Unavailable => format!("The service cannot answer at the moment; try again in a few seconds. Request id: {request_id}."),
         Error::PluginFailed | Error::Internal => {
@@ -58,6 +61,12 @@ fn refusal_message(refusal: &Refusal) -> String {
         }
         Refusal::NoSuchSnapshot { id } => {
             format!("This dataset never had a snapshot '{id}'; its metadata lists the ids that it keeps, do not guess.")
+        }
+        Refusal::NotPublishedYet { first } => {
+            format!("This dataset was first published at {}; ask for that time or a later one.", first.to_rfc3339())
+        }
+        Refusal::HistoryGone { oldest } => {
+            format!("What this dataset was at that time is no longer known; ask for {} or a later time.", oldest.to_rfc3339())
         }
         Refusal::WatermarkGone { oldest } => {
             format!("What changed since then is no longer known; read snapshot '{oldest}' or a newer one anew and go on from there.")

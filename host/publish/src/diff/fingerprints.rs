@@ -133,7 +133,8 @@ impl SortedFingerprints {
     }
 }
 
-fn hash_rows(encoder: &KeyEncoder, batch: &RecordBatch) -> Result<Vec<u128>, ArrowError> {
+/// Returns 128 bits of SHA-256 over each row.
+pub(crate) fn hash_rows(encoder: &KeyEncoder, batch: &RecordBatch) -> Result<Vec<u128>, ArrowError> {
     let Some(rows) = encoder.encode(batch)? else { return Ok(vec![0; batch.num_rows()]) };
     let print = |row: arrow::row::Row<'_>| {
         let digest = Sha256::digest(row.as_ref());
@@ -144,7 +145,7 @@ fn hash_rows(encoder: &KeyEncoder, batch: &RecordBatch) -> Result<Vec<u128>, Arr
 }
 
 /// The upper and the lower halves of `prints`.
-fn halves(prints: &[u128]) -> [ArrayRef; 2] {
+pub(crate) fn halves(prints: &[u128]) -> [ArrayRef; 2] {
     let half = |shift: u32| -> ArrayRef {
         let bits = |print: &u128| u64::try_from(print >> shift & u128::from(u64::MAX));
         let halves = prints.iter().map(|print| bits(print).unwrap_or_default());

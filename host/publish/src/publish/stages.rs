@@ -11,7 +11,10 @@ use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use parquet::errors::ParquetError;
 use yearbook_domain::meaning::ValueTexts;
-use yearbook_domain::{Column, ColumnRole, PreviewFacts, ResultDigest, SnapshotId, StoredFile};
+use yearbook_domain::{
+    Column, ColumnRole, Credit, DatasetName, Namespace, PreviewFacts, ResultDigest, SnapshotId,
+    StoredFile,
+};
 use yearbook_scan::schema::{credit_entries, unchecked_schema};
 use yearbook_scan::{ResultHasher, RowBoundsWriter, compress_values};
 use yearbook_storage::{ObjectStorage, Sidecar};
@@ -58,12 +61,15 @@ pub(super) async fn read(
     let (opened, mut faults) = run_on_worker(workers, "opening the table", job).await??;
     progress.stage(STAGE, opened.total);
     let (mut input, position) = (opened.source, opened.position);
-    let key = column_positions(package, &package.primary_key);
+    let key = column_positions(&package.columns, &package.primary_key);
     let schema = unchecked_schema(&package.columns);
     let numbered = numbered_schema(&schema);
-    let mut sorter =
-        ExternalSorter::new(Arc::clone(&numbered), &sort_columns(package), memory.table_bytes())
-            .map_err(sort_error(STAGE))?;
+    let mut sorter = ExternalSorter::new(
+        Arc::clone(&numbered),
+        &package.words(&package.columns).sorted_by(),
+        memory.table_bytes(),
+    )
+    .map_err(sort_error(STAGE))?;
     let mut keys = KeyOrder::new(&schema, &key).map_err(internal_error(STAGE))?;
     let mut checker = TableChecker::new(package);
     let mut told = 0;
@@ -168,7 +174,7 @@ async fn sort(
 }
 
 /// Does `take` with every block of the columns (positions) of `rows`, in their order.
-async fn for_each_block<T: Send + 'static>(
+pub(crate) async fn for_each_block<T: Send + 'static>(
     workers: &Workers,
     stage: &'static str,
     (rows, columns): (&Arc<SortedRows>, Vec<usize>),
@@ -199,9 +205,9 @@ async fn for_each_block<T: Send + 'static>(
     }
 }
 
-/// Positions of the columns of a package in its sorted rows.
-fn all_columns(package: &DataPackage) -> Vec<usize> {
-    (0..package.columns.len()).collect()
+/// Positions of the columns of a table in its sorted rows.
+fn all_columns(columns: &[Column]) -> Vec<usize> {
+    (0..columns.len()).collect()
 }
 
 /// Computes the snapshot id, and the digest of the whole table.
@@ -216,26 +222,63 @@ pub(super) async fn compute_id(
         hasher.update(&block.rows).map_err(internal_error(STAGE))?;
         Ok(hasher)
     };
-    let (all, hasher) = ((rows, all_columns(package)), ResultHasher::new(package.columns.iter()));
+    let (all, hasher) =
+        ((rows, all_columns(&package.columns)), ResultHasher::new(package.columns.iter()));
     let hasher = for_each_block(workers, STAGE, all, progress, hasher, take).await?;
     Ok((snapshot_id(package, &hasher), hasher.finish()))
 }
 
 /// A file in the temporary folder, and what was found on the way.
-pub(super) struct WrittenTable {
-    pub(super) file: File,
-    pub(super) counted: TablePass,
+pub(crate) struct WrittenTable {
+    pub(crate) file: File,
+    pub(crate) counted: TablePass,
     /// Bounds of the rows of a table with geometry.
-    pub(super) bounds: Option<RowBoundsWriter>,
+    pub(crate) bounds: Option<RowBoundsWriter>,
+}
+
+/// Words of a table that its stored file depends on, beside its rows.
+#[derive(Clone, Copy)]
+pub(crate) struct TableWords<'a> {
+    pub(crate) name: &'a DatasetName,
+    pub(crate) namespace: &'a Namespace,
+    pub(crate) credit: &'a Credit,
+    /// With `few_values` decided.
+    pub(crate) columns: &'a [Column],
+    pub(crate) primary_key: &'a [String],
+    pub(crate) date_column: Option<&'a str>,
+}
+
+impl TableWords<'_> {
+    /// Date column, then primary key (contract-3-order), as positions.
+    pub(crate) fn sorted_by(&self) -> Vec<usize> {
+        let key = self.primary_key.iter().map(String::as_str);
+        let key = key.filter(|name| self.date_column != Some(*name));
+        let names = self.date_column.into_iter().chain(key);
+        names
+            .filter_map(|name| self.columns.iter().position(|column| column.name == name))
+            .collect()
+    }
+}
+
+impl DataPackage {
+    /// Words of its table, whose columns became `columns`.
+    pub(super) fn words<'a>(&'a self, columns: &'a [Column]) -> TableWords<'a> {
+        TableWords {
+            name: &self.name,
+            namespace: &self.namespace,
+            credit: &self.credit,
+            columns,
+            primary_key: &self.primary_key,
+            date_column: self.date_column.as_deref(),
+        }
+    }
 }
 
 /// Writes the file to the temporary folder, without a name there: a process that is killed leaves
-/// nothing behind. `columns` are the package's, with `few_values` decided. The rows that are
-/// written are counted on the way, and their geometry is bounded.
-pub(super) async fn write(
+/// nothing behind. The rows that are written are counted on the way, and their geometry is bounded.
+pub(crate) async fn write(
     workers: &Workers,
-    package: &DataPackage,
-    columns: &[Column],
+    words: TableWords<'_>,
     (id, digest): (&SnapshotId, ResultDigest),
     rows: &Arc<SortedRows>,
     progress: &dyn ProgressReporter,
@@ -243,13 +286,14 @@ pub(super) async fn write(
     const STAGE: &str = "writing";
     let temporary = tempfile::tempfile().map_err(temporary_file_error)?;
     let file = temporary.try_clone().map_err(temporary_file_error)?;
+    let columns = words.columns;
     let description = SnapshotFileMetadata {
         columns,
-        sorted_by: &sort_columns(package),
-        words: credit_entries(&package.name, &package.namespace, id, &package.credit),
+        sorted_by: &words.sorted_by(),
+        words: credit_entries(words.name, words.namespace, id, words.credit),
     };
     let writer = SnapshotWriter::new(file, &description).map_err(parquet_error(STAGE))?;
-    let shape = TableShape::new(package.columns.clone(), &package.primary_key, rows.rows());
+    let shape = TableShape::new(columns.to_vec(), words.primary_key, rows.rows());
     let counted = TablePass::new(shape, digest).map_err(internal_error(STAGE))?;
     let geometry = columns.iter().position(|column| column.role == ColumnRole::Geometry);
     let mut bounds = None;
@@ -268,7 +312,7 @@ pub(super) async fn write(
         }
         Ok((writer, counted, bounds))
     };
-    let all = (rows, all_columns(package));
+    let all = (rows, all_columns(columns));
     let state = (writer, counted, bounds);
     let (writer, counted, bounds) =
         for_each_block(workers, STAGE, all, progress, state, take).await?;
@@ -288,7 +332,7 @@ pub(super) async fn store_bounds(
 
 /// Draws the lines of previews, reading again the columns that they need. Returns the facts, and
 /// the values of the columns that have few in their stored form, labels with them.
-pub(super) async fn summarise(
+pub(crate) async fn summarise(
     workers: &Workers,
     (counted, labels): (TablePass, BTreeMap<usize, ValueTexts>),
     rows: &Arc<SortedRows>,
@@ -315,27 +359,12 @@ pub(super) async fn summarise(
     Ok((facts.map_err(internal_error(STAGE))?, values))
 }
 
-/// Date column, then primary key (contract-3-order), as positions.
-fn sort_columns(package: &DataPackage) -> Vec<usize> {
-    let mut names: Vec<String> = package.date_column.iter().cloned().collect();
-    names.extend(
-        package
-            .primary_key
-            .iter()
-            .filter(|name| package.date_column.as_ref() != Some(name))
-            .cloned(),
-    );
-    column_positions(package, &names)
+fn column_positions(columns: &[Column], names: &[String]) -> Vec<usize> {
+    let position = |name: &String| columns.iter().position(|column| column.name == *name);
+    names.iter().filter_map(position).collect()
 }
 
-fn column_positions(package: &DataPackage, names: &[String]) -> Vec<usize> {
-    names
-        .iter()
-        .filter_map(|name| package.columns.iter().position(|column| column.name == *name))
-        .collect()
-}
-
-async fn run_on_worker<T: Send + 'static>(
+pub(crate) async fn run_on_worker<T: Send + 'static>(
     workers: &Workers,
     stage: &'static str,
     job: impl FnOnce() -> T + Send + 'static,
@@ -343,11 +372,13 @@ async fn run_on_worker<T: Send + 'static>(
     workers.run(job).await.map_err(internal_error(stage))
 }
 
-fn internal_error<E: std::fmt::Display>(stage: &'static str) -> impl Fn(E) -> PublishError {
+pub(crate) fn internal_error<E: std::fmt::Display>(
+    stage: &'static str,
+) -> impl Fn(E) -> PublishError {
     move |why| PublishError::Internal { stage, why: why.to_string() }
 }
 
-fn sort_error(stage: &'static str) -> impl Fn(SortError) -> PublishError {
+pub(crate) fn sort_error(stage: &'static str) -> impl Fn(SortError) -> PublishError {
     move |error| match error {
         SortError::Io(source) => temporary_file_error(source),
         SortError::Rows(why) => internal_error(stage)(why),
@@ -364,6 +395,6 @@ fn parquet_error(stage: &'static str) -> impl Fn(ParquetError) -> PublishError {
     }
 }
 
-fn temporary_file_error(source: std::io::Error) -> PublishError {
+pub(crate) fn temporary_file_error(source: std::io::Error) -> PublishError {
     PublishError::TemporaryFile { folder: std::env::temp_dir(), source }
 }

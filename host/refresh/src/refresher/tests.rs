@@ -60,7 +60,7 @@ impl Fixture {
 
     /// Another host of the same catalog, at `at`.
     fn refresher(&self, settings: RefreshSettings, at: i64) -> Refresher {
-        let retention = Retention { snapshots: 3, hours: 0 };
+        let retention = Retention { snapshots: 3, hours: 0, history: true };
         let publisher = Publisher::new(
             Arc::clone(&self.catalog),
             &self.files,

@@ -11,6 +11,7 @@ use object_store::{MultipartUpload, ObjectStoreExt, PutPayload};
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 use yearbook_domain::StoredFile;
 
+use super::hash::run_blocking;
 use super::upload::next_part;
 use super::{ObjectStorage, TRANSFER_BYTES};
 use crate::StorageFailure;
@@ -73,6 +74,9 @@ impl ObjectStorage {
         file: &StoredFile,
         sidecar: Sidecar,
     ) -> Result<Option<Bytes>, StorageFailure> {
+        if let Some(made) = self.made_file(file) {
+            return run_blocking(move || made.sidecar(sidecar)).await?;
+        }
         let key = sidecar.key(file);
         let refused = |source| StorageFailure::store(&key, source);
         let mut bytes = match self.store.get(&Key::from(key.as_str())).await {
@@ -143,6 +147,10 @@ impl ObjectStorage {
         sidecar: Sidecar,
         range: Range<u64>,
     ) -> Result<Option<Bytes>, StorageFailure> {
+        if let Some(made) = self.made_file(file) {
+            let got = run_blocking(move || made.sidecar_range(sidecar, &range)).await?;
+            return self.count_sidecar(got);
+        }
         let name = sidecar.key(file);
         let key = Key::from(name.as_str());
         let start = range.start;
@@ -172,7 +180,10 @@ impl ObjectStorage {
         range: Range<u64>,
     ) -> Result<Option<Bytes>, StorageFailure> {
         let key = sidecar.key(file);
-        let got = self.local_folder().and_then(|folder| folder.read_object(&key, &range));
+        let got = match self.made_file(file) {
+            Some(made) => made.sidecar_range(sidecar, &range),
+            None => self.local_folder().and_then(|folder| folder.read_object(&key, &range)),
+        };
         self.count_sidecar(got)
     }
 

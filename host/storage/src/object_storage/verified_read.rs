@@ -23,6 +23,10 @@ impl ObjectStorage {
         file: &StoredFile,
         ranges: &[Range<u64>],
     ) -> Result<Vec<Bytes>, StorageFailure> {
+        if let Some(made) = self.made_file(file) {
+            let ranges = ranges.to_vec();
+            return run_blocking(move || made.read(&ranges)).await?;
+        }
         if let Some(local) = &self.local_folder {
             let (local, file, ranges) = (Arc::clone(local), file.clone(), ranges.to_vec());
             return run_blocking(move || local.read(&file, &ranges)).await?;

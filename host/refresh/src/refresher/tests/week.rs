@@ -153,7 +153,7 @@ async fn a_week_of_refreshes_keeps_every_promise_contract_8() {
 /// After `gc` the store holds what the catalog names, and nothing else.
 async fn assert_no_leftovers(fixture: &Fixture) {
     let settings = GcSettings {
-        retention: Retention { snapshots: 3, hours: 0 },
+        retention: Retention { snapshots: 3, hours: 0, history: true },
         unnamed_for: Duration::ZERO,
         dry_run: false,
     };

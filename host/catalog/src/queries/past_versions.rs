@@ -1,0 +1,401 @@
+//! Versions that retention dropped and that can be read as of a time (contract-21-history). Some
+//! kept their file (`history_writes`); the others are made again from the next version that has
+//! one, and from the changes in between. Never reads a stored file.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use yearbook_domain::changes::{ChangeSet, HistorySegment};
+use yearbook_domain::{
+    Column, CreditLine, DatasetName, Millis, ResultDigest, Snapshot, SnapshotId,
+};
+
+use super::changes;
+use super::snapshots::{self, SnapshotRow, snapshot_columns};
+use super::sql_enum::RowContext;
+use super::{bump_revision, history_writes, holds, unreferenced};
+use crate::catalog::transaction;
+use crate::sql::Connection;
+use crate::{Catalog, CatalogError};
+
+/// Selects versions of the past.
+macro_rules! past_versions {
+    ($which:literal) => {
+        concat!(
+            "SELECT number, version, snapshot, digest, file_sha256 FROM past_versions
+            WHERE dataset = $1",
+            $which
+        )
+    };
+}
+
+const BY_NUMBER: &str = past_versions!(" AND number = $2");
+
+/// Selects a version by its id. Data may have gone back to what it was: the rows are the same.
+const BY_ID: &str = past_versions!(" AND id = $2 ORDER BY number DESC LIMIT 1");
+
+/// Lists every version that can be read.
+const READABLE: &str = "
+    SELECT version, number, created_at, CAST(0 AS BIGINT) AS past FROM snapshots WHERE dataset = $1
+    UNION ALL SELECT version, number, created_at, CAST(1 AS BIGINT) FROM past_versions WHERE dataset = $1 ORDER BY version";
+
+const PAST_CHANGES_FROM: &str =
+    "SELECT number, changes FROM past_changes WHERE dataset = $1 AND from_number = $2";
+
+const RETAINED_BY_NUMBER: &str = concat!(
+    "SELECT ",
+    snapshot_columns!(),
+    " FROM snapshots s WHERE s.dataset = $1 AND s.number = $2"
+);
+
+const HISTORY_BYTES: &str = "
+    SELECT COUNT(*), CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM (
+        SELECT COALESCE(file_bytes, 0) AS bytes FROM past_versions WHERE dataset = $1
+        UNION ALL SELECT file_bytes FROM past_changes WHERE dataset = $1
+    ) AS kept";
+
+/// A version that retention dropped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PastVersion {
+    /// Its number within the dataset.
+    pub version: u64,
+    /// The snapshot as it was; its file is in the store only where it was kept.
+    pub snapshot: Snapshot,
+    /// Digest of its rows.
+    pub digest: ResultDigest,
+    /// True where its file was kept.
+    pub file_kept: bool,
+    /// Its number in the catalog.
+    number: i64,
+}
+
+/// The known history of a dataset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnownHistory {
+    /// Its parts, oldest first; never none.
+    pub segments: Vec<HistorySegment>,
+    /// Credit lines of its versions, oldest first.
+    pub credits: Vec<CreditLine>,
+    /// Times of its versions.
+    pub times: BTreeMap<u64, Millis>,
+}
+
+/// Version of a dataset at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum VersionAt {
+    /// One that is retained.
+    Retained(SnapshotId),
+    /// One that was dropped.
+    Past(Box<PastVersion>),
+    /// The dataset had none before this time.
+    NotPublishedYet(Millis),
+    /// It is not known; the next version that can be read is of this time.
+    Gone(Millis),
+}
+
+impl Catalog {
+    /// Finds the version of a dataset that was current at `at`: the one with the greatest time of
+    /// its commit that is no later. `None`: there is no version at all.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer
+    /// version.
+    pub async fn version_at(
+        &self,
+        dataset: &DatasetName,
+        at: Millis,
+    ) -> Result<Option<VersionAt>, CatalogError> {
+        transaction!(self, "look a version up", Read, |connection| {
+            version_at(connection, dataset, at)
+        })
+    }
+
+    /// Reads the newest version with this id that was dropped and that can be read.
+    ///
+    /// # Errors
+    /// As [`Catalog::version_at`].
+    pub async fn past_version(
+        &self,
+        dataset: &DatasetName,
+        id: &SnapshotId,
+    ) -> Result<Option<PastVersion>, CatalogError> {
+        transaction!(self, "look a version up", SingleRead, |connection| async {
+            let statement = connection.query(BY_ID).bind(dataset.as_str()).bind(id.as_str());
+            statement.fetch_optional::<PastRow>().await?.map(PastRow::read).transpose()
+        })
+    }
+
+    /// Reads what gives the rows of `past` back: what changed from it to the next version that has a
+    /// file. `None` where its own was kept, or the history has ended meanwhile.
+    ///
+    /// # Errors
+    /// As [`Catalog::version_at`].
+    pub async fn restoration(
+        &self,
+        dataset: &DatasetName,
+        past: &PastVersion,
+    ) -> Result<Option<HistorySegment>, CatalogError> {
+        if past.file_kept {
+            return Ok(None);
+        }
+        transaction!(self, "read changes of the past", Read, |connection| {
+            restoration(connection, dataset, past)
+        })
+    }
+
+    /// Reads the history of a dataset up to its version `newest`, as far back as it is known without
+    /// a gap; `None` where it has no version.
+    ///
+    /// # Errors
+    /// As [`Catalog::version_at`].
+    pub async fn known_history(
+        &self,
+        dataset: &DatasetName,
+        newest: u64,
+    ) -> Result<Option<KnownHistory>, CatalogError> {
+        transaction!(self, "read the history", Read, |connection| {
+            known_history(connection, dataset, newest)
+        })
+    }
+
+    /// Forgets the versions of a dataset whose time ended before `before`, as far as retention has
+    /// dropped them. Returns how many.
+    ///
+    /// # Errors
+    /// As [`Catalog::version_at`].
+    pub async fn forget_history(
+        &self,
+        dataset: &DatasetName,
+        before: Millis,
+    ) -> Result<usize, CatalogError> {
+        transaction!(self, "forget versions", Write, |connection| async {
+            connection.query(holds::LOCK_DATASET).bind(dataset.as_str()).execute().await?;
+            let readable = readable(connection, dataset).await?;
+            let ended = readable.windows(2).filter_map(|pair| match pair {
+                [version, next] if next.created_at <= before.0 => Some(version),
+                _ => None,
+            });
+            let past: Vec<i64> =
+                ended.filter(|version| version.past > 0).map(|version| version.number).collect();
+            if let Some(last) = past.iter().max() {
+                let files = history_writes::forget_until(connection, dataset, *last).await?;
+                unreferenced::drop_references(connection, &files).await?;
+                bump_revision(connection).await?;
+            }
+            Ok(past.len())
+        })
+    }
+
+    /// Counts what the history of a dataset keeps beside its retained snapshots: files and bytes.
+    ///
+    /// # Errors
+    /// As [`Catalog::version_at`].
+    pub async fn history_size(&self, dataset: &DatasetName) -> Result<(u64, u64), CatalogError> {
+        transaction!(self, "measure the history", SingleRead, |connection| async {
+            let (files, bytes): (i64, i64) =
+                connection.query(HISTORY_BYTES).bind(dataset.as_str()).fetch_one().await?;
+            let place = RowContext { table: "past_versions", row: dataset.as_str() };
+            Ok((place.count("files", files)?, place.count("bytes", bytes)?))
+        })
+    }
+}
+
+/// A row of `past_versions`.
+#[derive(sqlx::FromRow)]
+struct PastRow {
+    number: i64,
+    version: i64,
+    snapshot: String,
+    digest: String,
+    file_sha256: Option<String>,
+}
+
+impl PastRow {
+    fn read(self) -> Result<PastVersion, sqlx::Error> {
+        let row = self.number.to_string();
+        let place = RowContext { table: "past_versions", row: &row };
+        Ok(PastVersion {
+            version: place.count("version", self.version)?,
+            snapshot: place.decode_json("snapshot", &self.snapshot)?,
+            digest: place.parse("digest", &self.digest)?,
+            file_kept: self.file_sha256.is_some(),
+            number: self.number,
+        })
+    }
+}
+
+/// A row of [`READABLE`].
+#[derive(sqlx::FromRow)]
+struct ReadableRow {
+    version: i64,
+    number: i64,
+    created_at: i64,
+    past: i64,
+}
+
+async fn readable(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+) -> Result<Vec<ReadableRow>, sqlx::Error> {
+    connection.query(READABLE).bind(dataset.as_str()).all().await
+}
+
+async fn version_at(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    at: Millis,
+) -> Result<Option<VersionAt>, sqlx::Error> {
+    let readable = readable(connection, dataset).await?;
+    // A clock that was turned back may have dated a later version earlier.
+    let begun = readable.iter().enumerate().filter(|(_, version)| version.created_at <= at.0);
+    let Some((index, found)) =
+        begun.max_by_key(|(_, version)| (version.created_at, version.version))
+    else {
+        return Ok(readable.first().map(|first| match first.version {
+            0 => VersionAt::NotPublishedYet(Millis(first.created_at)),
+            _ => VersionAt::Gone(Millis(first.created_at)),
+        }));
+    };
+    // Versions have no gaps, so where the next one is missing nobody knows when it came.
+    if let Some(next) = readable.get(index + 1)
+        && next.version != found.version + 1
+        && found.created_at != at.0
+    {
+        return Ok(Some(VersionAt::Gone(Millis(next.created_at))));
+    }
+    let past = connection.query(BY_NUMBER).bind(dataset.as_str()).bind(found.number);
+    if found.past > 0 {
+        let past = past.fetch_one::<PastRow>().await?.read()?;
+        return Ok(Some(VersionAt::Past(Box::new(past))));
+    }
+    let snapshot = snapshots::by_number(connection, found.number).await?;
+    Ok(snapshot.map(|snapshot| VersionAt::Retained(snapshot.id)))
+}
+
+async fn restoration(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    past: &PastVersion,
+) -> Result<Option<HistorySegment>, sqlx::Error> {
+    let mut changes = Vec::new();
+    let mut number = past.number;
+    loop {
+        let Some((next, set)) = next_changes(connection, dataset, number).await? else {
+            return Ok(None);
+        };
+        changes.push(set);
+        number = next;
+        if let Some(last) = file_of(connection, dataset, number).await? {
+            return Ok(Some(HistorySegment { first: past.version, last, changes }));
+        }
+    }
+}
+
+/// Reads the versions up to `newest` that follow each other without a gap.
+async fn known_history(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    newest: u64,
+) -> Result<Option<KnownHistory>, sqlx::Error> {
+    let mut versions = readable(connection, dataset).await?;
+    versions.retain(|version| u64::try_from(version.version).is_ok_and(|own| own <= newest));
+    let gap = versions.windows(2).rposition(|pair| match pair {
+        [version, next] => next.version != version.version + 1,
+        _ => false,
+    });
+    let known = versions.split_off(gap.map_or(0, |gap| gap + 1));
+    let place = RowContext { table: "past_versions", row: dataset.as_str() };
+    let mut history =
+        KnownHistory { segments: Vec::new(), credits: Vec::new(), times: BTreeMap::new() };
+    let mut first = None;
+    let mut changes = Vec::new();
+    for (index, row) in known.iter().enumerate() {
+        let version = place.count("version", row.version)?;
+        history.times.insert(version, Millis(row.created_at));
+        let first_version = *first.get_or_insert(version);
+        let next = match known.get(index + 1) {
+            Some(_) => next_changes(connection, dataset, row.number).await?,
+            None => None,
+        };
+        let snapshot = words_of(connection, dataset, row).await?;
+        history.credits.push((&snapshot.credit).into());
+        match next {
+            Some((_, set)) if have_same_columns(&set.columns, &snapshot.columns) => {
+                changes.push(set)
+            }
+            // Other columns begin with the next version, or what changed is not known.
+            _ => {
+                let changes = std::mem::take(&mut changes);
+                history.segments.push(HistorySegment {
+                    first: first_version,
+                    last: snapshot,
+                    changes,
+                });
+                first = None;
+            }
+        }
+    }
+    Ok((!history.segments.is_empty()).then_some(history))
+}
+
+async fn words_of(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    row: &ReadableRow,
+) -> Result<Snapshot, sqlx::Error> {
+    let found = match row.past {
+        0 => snapshots::by_number(connection, row.number).await?,
+        _ => past_by_number(connection, dataset, row.number).await?.map(|past| past.snapshot),
+    };
+    found.ok_or(sqlx::Error::RowNotFound)
+}
+
+/// Reads the changes that lead on from the version with this number, and where they lead.
+async fn next_changes(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    number: i64,
+) -> Result<Option<(i64, ChangeSet)>, sqlx::Error> {
+    if let Some(row) = changes::leading_from(connection, dataset, number).await? {
+        return Ok(Some((row.number, row.read()?)));
+    }
+    let past: Option<(i64, String)> = connection
+        .query(PAST_CHANGES_FROM)
+        .bind(dataset.as_str())
+        .bind(number)
+        .fetch_optional()
+        .await?;
+    let place = RowContext { table: "past_changes", row: dataset.as_str() };
+    past.map(|(next, set)| Ok((next, place.decode_json("changes", &set)?))).transpose()
+}
+
+/// Reads the snapshot with this number, where its file is in the store.
+async fn file_of(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    number: i64,
+) -> Result<Option<Snapshot>, sqlx::Error> {
+    let statement = connection.query(RETAINED_BY_NUMBER).bind(dataset.as_str()).bind(number);
+    if statement.fetch_optional::<SnapshotRow>().await?.is_some() {
+        return snapshots::by_number(connection, number).await;
+    }
+    let past = past_by_number(connection, dataset, number).await?;
+    Ok(past.filter(|past| past.file_kept).map(|past| past.snapshot))
+}
+
+pub(super) async fn past_by_number(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    number: i64,
+) -> Result<Option<PastVersion>, sqlx::Error> {
+    let statement = connection.query(BY_NUMBER).bind(dataset.as_str()).bind(number);
+    statement.fetch_optional::<PastRow>().await?.map(PastRow::read).transpose()
+}
+
+/// Returns true where both have the same columns with the same types, in any order.
+pub(super) fn have_same_columns(one: &[Column], other: &[Column]) -> bool {
+    let shape = |columns: &[Column]| {
+        let describe = |column: &Column| (column.name.clone(), column.column_type.as_str());
+        columns.iter().map(describe).collect::<BTreeSet<_>>()
+    };
+    shape(one) == shape(other)
+}

@@ -1,0 +1,266 @@
+//! What happened to rows, read from stored files: rows that went or came with a version, and rows
+//! of the last version of a segment. Equal rows are brought together, in the order in which it
+//! happened. Rows of the newest version to which nothing happened are told at once.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch, UInt64Array};
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::error::ArrowError;
+use futures::TryStreamExt as _;
+use yearbook_domain::changes::{ChangeSet, HistorySegment};
+use yearbook_domain::{Column, Snapshot};
+use yearbook_scan::Reader;
+use yearbook_scan::schema::{change_file_columns, unchecked_schema};
+use yearbook_storage::ObjectStorage;
+use yearbook_workers::Workers;
+
+use super::STAGE;
+use crate::diff::ComparedSnapshot;
+use crate::diff::fingerprints::{halves, hash_rows};
+use crate::error::PublishError;
+use crate::memory_budget::PublishMemory;
+use crate::publish::stages::{run_on_worker, sort_error};
+use crate::sort::{ExternalSorter, KeyEncoder, SortError, SortedRows};
+
+/// Columns behind those of the rows: the upper and the lower half of the row's hash, and what
+/// happened. No stored column has such a name.
+pub(super) const NAMES: [&str; 3] = ["#high", "#low", "#event"];
+
+/// Bytes that a hash takes in the set of those that changed, about.
+const HASH_BYTES: usize = 40;
+
+/// What happened to a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Event {
+    /// It was no longer there in this version.
+    Went(u64),
+    /// It was there until this version, with which other columns begin.
+    Ended(u64),
+    /// It was new in this version.
+    Came(u64),
+    /// It is there in the newest version.
+    Lasts,
+}
+
+impl Event {
+    /// A number that sorts as events happen: of one version, rows go before others come.
+    fn encode(self) -> u64 {
+        match self {
+            Self::Went(version) => version * 4,
+            Self::Ended(version) => version * 4 + 1,
+            Self::Came(version) => version * 4 + 2,
+            Self::Lasts => u64::MAX,
+        }
+    }
+
+    /// The opposite of [`Event::encode`].
+    pub(super) fn decode(number: u64) -> Self {
+        match (number, number % 4) {
+            (u64::MAX, _) => Self::Lasts,
+            (_, 0) => Self::Went(number / 4),
+            (_, 1) => Self::Ended(number / 4),
+            _ => Self::Came(number / 4),
+        }
+    }
+}
+
+/// Where rows go whose life is known.
+pub(super) trait LifeSink: Send + 'static {
+    /// Takes rows, each with its life.
+    fn take(&mut self, rows: &RecordBatch, lives: &[Life]) -> Result<(), SortError>;
+}
+
+/// Versions in which a row was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Life {
+    /// The first one; `None` where that is the oldest that is known.
+    pub(super) from: Option<u64>,
+    /// The first one without it; `None` where the newest has it.
+    pub(super) to: Option<u64>,
+}
+
+/// Collects what happened to rows with `columns`.
+pub(super) struct EventCollector<S> {
+    hasher: KeyEncoder,
+    /// The columns of a row and [`NAMES`].
+    schema: SchemaRef,
+    sorter: ExternalSorter,
+    /// Hashes of the rows to which something happened; `None` where there are too many, so that
+    /// every row is sorted.
+    touched: Option<HashSet<u128>>,
+    most_touched: usize,
+    /// Where rows go to which nothing happened.
+    sink: S,
+}
+
+/// Rows with what happened to them: equal rows together, oldest event first. The columns behind
+/// those of the rows are [`NAMES`].
+pub(super) struct SortedEvents<S> {
+    pub(super) rows: SortedRows,
+    pub(super) sink: S,
+}
+
+/// Reads everything that happened in `segments`, within half of the memory. Rows of the newest
+/// version to which nothing happened go to `sink`, in their order.
+pub(super) async fn collect<S: LifeSink>(
+    memory: PublishMemory,
+    files: &ObjectStorage,
+    workers: &Arc<Workers>,
+    columns: &[Column],
+    segments: &[HistorySegment],
+    sink: S,
+) -> Result<SortedEvents<S>, PublishError> {
+    let reader = Reader::new(files.clone(), Arc::clone(workers));
+    let mut collector = EventCollector::new(columns, memory, sink).map_err(sort_error(STAGE))?;
+    // Rows outlive changes of columns, so all of each last version count.
+    if segments.len() > 1 {
+        collector.touched = None;
+    }
+    let target = change_file_columns(columns);
+    for segment in segments {
+        for set in &segment.changes {
+            let file = change_file(&segment.last, set);
+            let version = set.version;
+            let take = move |collector: &mut EventCollector<S>, rows: &RecordBatch| {
+                collector.take_changes(rows, version)
+            };
+            collector = read(workers, &reader, &file, &target, collector, take).await?;
+        }
+    }
+    let next = segments.iter().skip(1).map(|next| Event::Ended(next.first));
+    for (segment, event) in segments.iter().zip(next.chain([Event::Lasts])) {
+        let take = move |collector: &mut EventCollector<S>, rows: &RecordBatch| {
+            collector.take_last(rows, event)
+        };
+        collector = read(workers, &reader, &segment.last, &target, collector, take).await?;
+    }
+    let EventCollector { sorter, sink, .. } = collector;
+    let rows = run_on_worker(workers, STAGE, move || sorter.finish()).await?;
+    Ok(SortedEvents { rows: rows.map_err(sort_error(STAGE))?, sink })
+}
+
+/// Does `take` with all rows of a stored file, as `target` shows them.
+async fn read<S: LifeSink>(
+    workers: &Arc<Workers>,
+    reader: &Reader,
+    file: &Snapshot,
+    target: &[Column],
+    mut collector: EventCollector<S>,
+    take: impl Fn(&mut EventCollector<S>, &RecordBatch) -> Result<(), SortError> + Send + Sync + 'static,
+) -> Result<EventCollector<S>, PublishError> {
+    let (file, take) = (Arc::new(ComparedSnapshot::new(file, target)), Arc::new(take));
+    let schema = unchecked_schema(target);
+    let mut batches = file.scan(reader).await?.batches;
+    while let Some(batch) = batches.try_next().await? {
+        let (file, take, schema) = (Arc::clone(&file), Arc::clone(&take), Arc::clone(&schema));
+        let job = move || {
+            take(&mut collector, &file.align(&batch, schema)?)?;
+            Ok(collector)
+        };
+        collector = run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
+    }
+    Ok(collector)
+}
+
+/// The file of changes as a table of the shape that `like` has.
+fn change_file(like: &Snapshot, set: &ChangeSet) -> Snapshot {
+    Snapshot {
+        rows: set.rows,
+        file: set.file.clone(),
+        columns: change_file_columns(&set.columns),
+        ..like.clone()
+    }
+}
+
+impl<S: LifeSink> EventCollector<S> {
+    fn new(columns: &[Column], memory: PublishMemory, sink: S) -> Result<Self, SortError> {
+        let rows = unchecked_schema(columns);
+        let all: Vec<usize> = (0..columns.len()).collect();
+        let fields = NAMES.map(|name| Arc::new(Field::new(name, DataType::UInt64, false)));
+        let schema: SchemaRef =
+            Arc::new(Schema::new(rows.fields().iter().cloned().chain(fields).collect::<Vec<_>>()));
+        let sorted_by: Vec<usize> = (columns.len()..schema.fields().len()).collect();
+        let budget = memory.table_bytes() / 2;
+        Ok(Self {
+            hasher: KeyEncoder::new(&rows, &all)?,
+            sorter: ExternalSorter::new(Arc::clone(&schema), &sorted_by, budget)?,
+            schema,
+            touched: Some(HashSet::new()),
+            most_touched: memory.key_bytes() / HASH_BYTES,
+            sink,
+        })
+    }
+
+    /// Takes in rows of a file of changes that lead to `version`, their kind behind their columns.
+    fn take_changes(&mut self, rows: &RecordBatch, version: u64) -> Result<(), SortError> {
+        let columns = self.columns();
+        let kinds = rows.columns().get(columns).and_then(|kinds| kinds.as_string_opt::<i32>());
+        let kinds =
+            kinds.ok_or_else(|| ArrowError::SchemaError("a change has no kind".to_owned()))?;
+        let event = |kind: Option<&str>| match kind {
+            Some("delete" | "update_preimage") => Event::Went(version),
+            _ => Event::Came(version),
+        };
+        let events: Vec<Event> = kinds.iter().map(event).collect();
+        let rows = rows.project(&(0..columns).collect::<Vec<_>>())?;
+        let hashes = hash_rows(&self.hasher, &rows)?;
+        if let Some(touched) = &mut self.touched {
+            touched.extend(&hashes);
+            if touched.len() > self.most_touched {
+                self.touched = None;
+            }
+        }
+        self.push(&rows, &hashes, &events)
+    }
+
+    /// Takes in rows of the last version of a segment.
+    fn take_last(&mut self, rows: &RecordBatch, event: Event) -> Result<(), SortError> {
+        let rows = rows.project(&(0..self.columns()).collect::<Vec<_>>())?;
+        let hashes = hash_rows(&self.hasher, &rows)?;
+        let Some(touched) = &self.touched else {
+            return self.push(&rows, &hashes, &vec![event; hashes.len()]);
+        };
+        let is_touched: Vec<bool> = hashes.iter().map(|hash| touched.contains(hash)).collect();
+        let others = BooleanArray::from_iter(is_touched.iter().map(|touched| Some(!touched)));
+        let untouched = filter_record_batch(&rows, &others)?;
+        if untouched.num_rows() > 0 {
+            let lives = vec![Life { from: None, to: None }; untouched.num_rows()];
+            self.sink.take(&untouched, &lives)?;
+        }
+        if untouched.num_rows() == rows.num_rows() {
+            return Ok(());
+        }
+        let rows = filter_record_batch(&rows, &BooleanArray::from(is_touched.clone()))?;
+        let hashes: Vec<u128> = hashes
+            .into_iter()
+            .zip(is_touched)
+            .filter_map(|(hash, found)| found.then_some(hash))
+            .collect();
+        self.push(&rows, &hashes, &vec![event; hashes.len()])
+    }
+
+    fn push(
+        &mut self,
+        rows: &RecordBatch,
+        hashes: &[u128],
+        events: &[Event],
+    ) -> Result<(), SortError> {
+        if rows.num_rows() == 0 {
+            return Ok(());
+        }
+        let events = UInt64Array::from_iter_values(events.iter().map(|event| event.encode()));
+        let [high, low] = halves(hashes);
+        let behind = [high, low, Arc::new(events) as ArrayRef];
+        let columns = rows.columns().iter().cloned().chain(behind).collect();
+        self.sorter.push(RecordBatch::try_new(Arc::clone(&self.schema), columns)?);
+        if self.sorter.is_full() { self.sorter.spill() } else { Ok(()) }
+    }
+
+    /// Number of the columns of a row.
+    fn columns(&self) -> usize {
+        self.schema.fields().len() - NAMES.len()
+    }
+}

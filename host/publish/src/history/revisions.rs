@@ -1,0 +1,134 @@
+//! Every row with the time from which and until which it was published so, as a table
+//! (contract-21-revisions): what the newest columns show of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, StringArray};
+use arrow::datatypes::SchemaRef;
+use yearbook_domain::changes::HistorySegment;
+use yearbook_domain::{
+    Column, ColumnRole, ColumnType, DatasetName, Digest, Millis, Namespace, Snapshot, SnapshotId,
+};
+use yearbook_scan::ResultHasher;
+use yearbook_scan::schema::unchecked_schema;
+use yearbook_storage::{MadeFile, ObjectStorage};
+use yearbook_workers::Workers;
+
+use super::events::{Life, LifeSink, collect};
+use super::lives::tell_lives;
+use super::{STAGE, write_table};
+use crate::error::PublishError;
+use crate::memory_budget::PublishMemory;
+use crate::publish::stages::{TableWords, run_on_worker, sort_error};
+use crate::sort::{ExternalSorter, SortError};
+
+/// Column of the time from which a row was published so.
+pub const VALID_FROM: &str = "_valid_from";
+
+/// Column of the time from which it was no longer; null: it still is.
+pub const VALID_TO: &str = "_valid_to";
+
+/// A table of revisions.
+pub struct RevisedTable {
+    /// Its file.
+    pub file: MadeFile,
+    /// What reads it: the newest version with the columns of time. Its id is no snapshot's.
+    pub snapshot: Snapshot,
+}
+
+/// Makes the table of revisions of a dataset, whose newest version is `newest`. `times` are those of
+/// all versions of `segments`.
+///
+/// # Errors
+/// As publishing.
+pub async fn revisions(
+    memory: PublishMemory,
+    files: &ObjectStorage,
+    workers: &Arc<Workers>,
+    (name, namespace): (&DatasetName, &Namespace),
+    newest: &Snapshot,
+    segments: &[HistorySegment],
+    times: BTreeMap<u64, Millis>,
+) -> Result<RevisedTable, PublishError> {
+    let columns = revised_columns(newest);
+    // Rows without a key are told apart by all of their values.
+    let key = if newest.primary_key.is_empty() {
+        newest.columns.iter().map(|column| column.name.clone()).collect()
+    } else {
+        newest.primary_key.clone()
+    };
+    let primary_key: Vec<String> = key.into_iter().chain([VALID_FROM.to_owned()]).collect();
+    let words = TableWords {
+        name,
+        namespace,
+        credit: &newest.credit,
+        columns: &columns,
+        primary_key: &primary_key,
+        date_column: newest.date_column.as_deref(),
+    };
+    let schema = unchecked_schema(&columns);
+    let budget = memory.table_bytes() / 2;
+    let sorter = ExternalSorter::new(Arc::clone(&schema), &words.sorted_by(), budget);
+    let sink = DatedRows { sorter: sorter.map_err(sort_error(STAGE))?, schema, times };
+    let events = collect(memory, files, workers, &newest.columns, segments, sink).await?;
+    let starts = segments.iter().map(|segment| segment.first).collect();
+    let job = move || tell_lives(events, starts)?.sorter.finish().map(Arc::new);
+    let rows = run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
+    let id = SnapshotId::from_digest(Digest::of(format!("revisions {}", newest.id).as_bytes()));
+    let number = rows.rows();
+    let digest = ResultHasher::new(std::iter::empty()).finish();
+    let file = write_table(workers, words, (&id, digest), &rows).await?;
+    let stored = file.stored().clone();
+    let keyed = !newest.primary_key.is_empty();
+    let snapshot = Snapshot {
+        id,
+        rows: number,
+        file: stored,
+        primary_key: if keyed { primary_key } else { Vec::new() },
+        columns,
+        ..newest.clone()
+    };
+    Ok(RevisedTable { file, snapshot })
+}
+
+/// Columns of the table: those of the newest version, any of which may be null in older ones, and
+/// the two of time.
+fn revised_columns(newest: &Snapshot) -> Vec<Column> {
+    let older = |column: &Column| Column {
+        nullable: true,
+        few_values: false,
+        text_traits: yearbook_domain::TextTraits::empty(),
+        ..column.clone()
+    };
+    let time = |name: &str, nullable| Column {
+        nullable,
+        ..Column::new(name, ColumnType::String, ColumnRole::Attribute)
+    };
+    let times = [time(VALID_FROM, false), time(VALID_TO, true)];
+    newest.columns.iter().map(older).chain(times).collect()
+}
+
+/// Rows with their times.
+struct DatedRows {
+    sorter: ExternalSorter,
+    schema: SchemaRef,
+    times: BTreeMap<u64, Millis>,
+}
+
+impl LifeSink for DatedRows {
+    fn take(&mut self, rows: &RecordBatch, lives: &[Life]) -> Result<(), SortError> {
+        let oldest = self.times.values().next();
+        let text = |at: &Millis| at.to_rfc3339();
+        let from = lives.iter().map(|life| match &life.from {
+            Some(version) => self.times.get(version).map(text),
+            None => oldest.map(text),
+        });
+        let from: ArrayRef = Arc::new(StringArray::from_iter(from));
+        let until = |life: &Life| life.to.and_then(|version| self.times.get(&version)).map(text);
+        let to: ArrayRef = Arc::new(StringArray::from_iter(lives.iter().map(until)));
+        let columns = rows.columns().iter().cloned().chain([from, to]).collect();
+        self.sorter.push(RecordBatch::try_new(Arc::clone(&self.schema), columns)?);
+        if self.sorter.is_full() { self.sorter.spill() } else { Ok(()) }
+    }
+}
