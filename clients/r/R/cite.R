@@ -70,7 +70,7 @@ cite_path <- function(from) sprintf("/cite/%s/%s", from$name, from$snapshot)
 # Parameters that decide rows and columns, without defaults, sorted by name.
 cite_query <- function(from) {
   query <- Filter(Negate(is.null), from$query)
-  query <- query[!names(query) %in% c("snapshot", "since")]
+  query <- query[!names(query) %in% c("snapshot", "as_of", "since")]
   # A limit that held nothing back decides nothing.
   if (!is.null(query$limit)) {
     whole <- if (is.na(from$total)) from$rows < query$limit else from$total <= query$limit

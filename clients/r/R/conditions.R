@@ -16,15 +16,19 @@
 #' | `yb_error_plan` | 402: the plan lacks this |
 #' | `yb_error_licence` | 403: the licence forbids bulk downloads |
 #' | `yb_error_not_found` | 404: no such dataset, snapshot or tool |
+#' | `yb_error_not_published` | 404: at that time the dataset was not published yet; a `yb_error_not_found` too |
 #' | `yb_error_format` | 406: no such format |
 #' | `yb_error_gone` | 410: the snapshot or watermark is no longer kept |
+#' | `yb_error_history` | 410: the history does not reach back to that time |
 #' | `yb_error_changed` | 412: the file changed between two ranges |
 #' | `yb_error_too_large` | 413: the answer is larger than allowed |
+#' | `yb_error_versions` | 413: more versions than revisions may span; a `yb_error_too_large` too |
 #' | `yb_error_invalid` | 422, 414, 431: a parameter is wrong |
 #' | `yb_error_range` | 416: the range lies outside the file |
 #' | `yb_error_month` | 429: the requests of the month are used up; `resets_at` says until when |
 #' | `yb_error_burst` | 429: too many requests at once, and waiting did not help |
 #' | `yb_error_unavailable` | 502, 503, 504 after all retries |
+#' | `yb_error_rebuilding` | 503: an old version is being made readable; a `yb_error_unavailable` too |
 #' | `yb_error_service` | another 5xx or an unknown status |
 #' | `yb_error_budget` | the pull needs more requests than the month has left; nothing was sent |
 #' | `yb_error_connection` | no connection, or a timeout |
@@ -112,6 +116,15 @@ REFUSALS <- list(
   "504" = c("yb_error_unavailable", "Try again in a few minutes.")
 )
 
+# Class and advice of what the code of a refusal tells apart; those of its status hold too, but for a
+# time that is gone: it starts no pull again.
+REFUSALS_BY_CODE <- list(
+  not_published_yet = c("yb_error_not_published", "Ask for the time that the message names, or a later one."),
+  history_gone = c("yb_error_history", "Ask for the time that the message names, or a later one."),
+  too_many_versions = c("yb_error_versions", "Give `since`, or a later one."),
+  rebuilding = c("yb_error_rebuilding", "Try again in a few minutes; it is made once.")
+)
+
 # Raises the refusal in `answer`, as `exchange()` returns it.
 abort_refusal <- function(answer) {
   code <- or_default(answer$headers[["x-service-error-code"]], NA_character_)
@@ -120,6 +133,12 @@ abort_refusal <- function(answer) {
     REFUSALS[[as.character(answer$status)]],
     c("yb_error_service", "Try again later; if it stays so, report the request id.")
   )
+  classes <- known[1]
+  special <- if (!is.na(code)) REFUSALS_BY_CODE[[code]]
+  if (!is.null(special)) {
+    classes <- c(special[1], if (code != "history_gone") classes)
+    known <- special
+  }
   fields <- list(
     status = answer$status, code = code, detail = hide_key(detail),
     request_id = or_default(answer$headers[["x-request-id"]], NA_character_)
@@ -134,12 +153,13 @@ abort_refusal <- function(answer) {
     } else {
       c("yb_error_burst", "Wait, or send fewer requests at once.")
     }
+    classes <- known[1]
   }
   if (answer$status >= 500 && !is.na(fields$request_id)) {
     detail <- sprintf("%s (request %s)", detail, fields$request_id)
   }
   message <- sprintf("The service answered %d: %s", answer$status, detail)
-  do.call(abort, c(list(c(known[1], "yb_refusal"), message, known[2]), fields))
+  do.call(abort, c(list(c(classes, "yb_refusal"), message, known[2]), fields))
 }
 
 # True for a 429 of the month, which no wait of seconds ends.

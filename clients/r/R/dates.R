@@ -1,4 +1,4 @@
-# Dates: `YYYY-MM-DD` texts to R's `Date` and back, for the years 1 to 9999.
+# Dates: `YYYY-MM-DD` texts to R's `Date` and back, for the years 1 to 9999; and moments in UTC.
 #
 # Uses no time zone and no locale. Every distinct text is converted once.
 
@@ -69,4 +69,53 @@ day_of_period <- function(value, name) {
   if (name == "start") return(days_of(months %/% 12, months %% 12 + 1, 1))
   months <- months + if (inherits(value, "yearqtr")) 3 else 1
   days_of(months %/% 12, months %% 12 + 1, 1) - 1
+}
+
+MOMENT <- paste0(
+  "^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.][0-9]+)?",
+  "(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))$"
+)
+
+# Seconds since 1970 of texts such as `2026-08-20T22:45:00Z`, in whole seconds; of a day its last one in
+# UTC. NA where a text is no moment.
+seconds_of <- function(text) {
+  distinct <- unique(text)
+  days <- grepl("^[0-9]{4}-[0-9]{2}-[0-9]{2}$", distinct)
+  whole <- ifelse(days, paste0(distinct, "T23:59:59Z"), distinct)
+  seconds <- vapply(regmatches(whole, regexec(MOMENT, whole, perl = TRUE)), function(parts) {
+    date <- if (length(parts)) dates_from_text(parts[2])
+    if (is.null(date)) return(NA_real_)
+    clock <- as.integer(parts[3:5])
+    zone <- if (nzchar(parts[6])) as.integer(parts[7:8]) else c(0, 0)
+    if (any(c(clock, zone) > c(23, 59, 59, 23, 59))) return(NA_real_)
+    offset <- sum(zone * c(3600, 60)) * if (parts[6] == "-") -1 else 1
+    as.double(date) * 86400 + sum(clock * c(3600, 60, 1)) - offset
+  }, 0)
+  seconds[match(text, distinct)]
+}
+
+# `2026-08-20T22:45:00Z` of seconds since 1970.
+text_of_seconds <- function(seconds) {
+  of_day <- seconds %% 86400
+  clock <- sprintf("T%02.0f:%02.0f:%02.0fZ", of_day %/% 3600, of_day %% 3600 %/% 60, of_day %% 60)
+  paste0(text_from_days(seconds %/% 86400), clock)
+}
+
+# A day or a moment as text; NULL stays NULL. What R calls a moment has its time zone.
+moment_text <- function(value, name) {
+  if (is.null(value)) return(NULL)
+  one <- (is.atomic(value) || inherits(value, "POSIXlt")) && length(value) == 1 && !is.na(value)
+  text <- if (!one) NA_character_ else if (inherits(value, "POSIXt")) {
+    seconds <- floor(as.double(as.POSIXct(value)))
+    if (is.finite(seconds)) text_of_seconds(seconds) else NA_character_
+  } else if (inherits(value, "Date")) {
+    if (is.finite(value)) text_from_days(floor(as.double(value))) else NA_character_
+  } else if (is.character(value)) value else NA_character_
+  if (is.na(text) || is.na(seconds_of(text))) {
+    abort_usage(
+      sprintf("`%s` must be one day or one moment with a time zone.", name),
+      "Give a Date, which is its end in UTC, a POSIXct, or a text such as \"2026-10-01T09:00:00+13:00\"."
+    )
+  }
+  text
 }

@@ -163,10 +163,10 @@ yb_preview <- function(name) {
 #' }
 yb_values <- function(name, columns = NULL, where = NULL, start = NULL, end = NULL,
                       dimensions = NULL, bbox = NULL, snapshot = NULL, limit = NULL, after = NULL,
-                      lang = NULL) {
+                      lang = NULL, as_of = NULL) {
   check_name(name)
   query <- c(
-    selection(start, end, dimensions, columns, TRUE, snapshot, where, bbox = bbox),
+    selection(start, end, dimensions, columns, TRUE, snapshot, where, bbox = bbox, as_of = as_of),
     list(
       limit = if (!is.null(limit)) sprintf("%.0f", check_limit(limit)),
       after = if (!is.null(after)) value_texts(after, "after"),

@@ -3,7 +3,7 @@
 #' Download a file
 #'
 #' Writes all rows of a selection to a file, whole or not at all: the file appears when its last
-#' byte has arrived and its end was checked.
+#' byte has arrived and its end was checked. It is as the service sends it: with codes, not labels.
 #'
 #' A whole dataset as Parquet is the stored bulk file where plan and licence allow it: an
 #' interrupted transfer is resumed, and the digest is checked. Where the plan's row cap is smaller
@@ -24,7 +24,7 @@
 yb_download <- function(name, path = NULL, format = "parquet", start = NULL, end = NULL,
                         dimensions = NULL, columns = NULL, geometry = TRUE, snapshot = NULL,
                         limit = Inf, options = list(), where = NULL, sort = NULL, last = NULL,
-                        first = NULL, bbox = NULL) {
+                        first = NULL, bbox = NULL, as_of = NULL) {
   check_name(name)
   check_text(format, "format")
   if (is.null(path)) path <- file.path(tempdir(), paste0(name, ".", format))
@@ -33,7 +33,7 @@ yb_download <- function(name, path = NULL, format = "parquet", start = NULL, end
   if (file.exists(path) && !is_file(path)) {
     abort_usage(sprintf("%s is there and no file.", path), "Name a file that may be replaced.")
   }
-  query <- selection(start, end, dimensions, columns, geometry, snapshot, where, sort, last, first, bbox)
+  query <- selection(start, end, dimensions, columns, geometry, snapshot, where, sort, last, first, bbox, as_of)
   limit <- check_limit(limit)
   budget <- retry_budget()
   plan <- plan_pull(budget, name, query, limit)

@@ -20,6 +20,9 @@
 #' @param columns Names of columns, in the order that you want.
 #' @param geometry `FALSE` leaves `geometry_wkt` out, which is then not sent.
 #' @param snapshot Id of a retained snapshot; the current one unless given.
+#' @param as_of A day or a moment: the rows that were current then. A `Date` or `"YYYY-MM-DD"` is the
+#'   end of that day in UTC; a moment is a `POSIXct`, or a text with its time zone, such as
+#'   `"2026-10-01T09:00:00+13:00"`.
 #' @param limit Number of rows at most; all unless given.
 #' @param where Named list of conditions, all of which a row meets: by column, or by column and
 #'   operator, as in `list(region = c("Otago", "Nelson"), value.ge = 0.1, note = NA)`. Several values
@@ -54,7 +57,7 @@
 yb_get <- function(name, start = NULL, end = NULL, dimensions = NULL, columns = NULL,
                    geometry = TRUE, snapshot = NULL, limit = Inf, to = NULL, integers = "auto",
                    where = NULL, sort = NULL, last = NULL, first = NULL, bbox = NULL,
-                   labels = FALSE, lang = NULL) {
+                   labels = FALSE, lang = NULL, as_of = NULL) {
   check_name(name)
   check_flag(labels, "labels")
   if (!is.null(check_text(lang, "lang")) && !labels) {
@@ -66,12 +69,12 @@ yb_get <- function(name, start = NULL, end = NULL, dimensions = NULL, columns = 
   if (identical(to, "sf")) require_package("sf", "to = \"sf\"")
   if (identical(to, "tibble")) require_package("tibble", "to = \"tibble\"")
   if (integers == "integer64") require_package("bit64", "integers = \"integer64\"")
-  query <- selection(start, end, dimensions, columns, geometry, snapshot, where, sort, last, first, bbox)
+  query <- selection(start, end, dimensions, columns, geometry, snapshot, where, sort, last, first, bbox, as_of)
   limit <- check_limit(limit)
   budget <- retry_budget()
   labelled <- if (labels) labelled_columns(budget, name)
   pulled <- pull(budget, name, query, limit)
-  if (length(labelled)) pulled <- label_columns(budget, name, pulled, labelled, plain_text(lang))
+  if (length(labelled)) pulled <- label_columns(budget, name, pulled, labelled, plain_text(lang), query$as_of)
   if (is.finite(limit)) query$limit <- limit
   as_table(pulled, name, query, to, integers)
 }
@@ -82,6 +85,6 @@ pull <- function(budget, name, query, limit) {
   filtered <- length(Filter(Negate(is.null), query)) > 0 || is.finite(limit)
   found <- if (!filtered) pull_bulk(budget, name, plan)
   if (!is.null(found)) return(found)
-  check_budget(plan$account, function() plan$requests - cached_pages(name, query, plan))
+  check_budget(plan$account, function() plan$requests - cached_pages(query, plan))
   pull_pages(budget, name, query, plan)
 }

@@ -14,10 +14,10 @@ labelled_columns <- function(budget, name) {
 }
 
 # `pulled` with factors for the columns in `labelled`.
-label_columns <- function(budget, name, pulled, labelled, lang) {
+label_columns <- function(budget, name, pulled, labelled, lang, as_of = NULL) {
   snapshot <- pulled$headers[["x-service-snapshot-id"]]
   for (i in which(pulled$about$name %in% labelled)) {
-    texts <- value_labels(budget, name, pulled$about$name[i], snapshot, lang)
+    texts <- value_labels(budget, name, pulled$about$name[i], snapshot, lang, as_of)
     if (is.null(texts)) next
     values <- value_codes(pulled$columns[[i]])
     places <- match(values, names(texts))
@@ -40,8 +40,12 @@ value_codes <- function(values) {
 # Text of each value of a column, named by the value and in the order of the values. NULL where the
 # column keeps its values. Without a value, or a label of one, there are texts as well: the type of a
 # column must not depend on what a release happens to hold.
-value_labels <- function(budget, name, column, snapshot, lang) {
-  query <- list(columns = column, limit = sprintf("%.0f", MOST_VALUES), snapshot = snapshot, lang = lang)
+value_labels <- function(budget, name, column, snapshot, lang, as_of) {
+  # A version of history is found by its time alone.
+  query <- list(
+    columns = column, limit = sprintf("%.0f", MOST_VALUES), as_of = as_of,
+    snapshot = if (is.null(as_of)) snapshot, lang = lang
+  )
   found <- values_document(budget, name, query)
   about <- Find(function(one) identical(one$name, column), found$columns)
   if (is.null(about)) abort_unreadable(sprintf("it does not list the values of the column `%s`", column))

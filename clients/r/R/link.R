@@ -18,7 +18,7 @@
 #' }
 yb_link <- function(name, format = NULL, days = 30, start = NULL, end = NULL, dimensions = NULL,
                     columns = NULL, geometry = TRUE, snapshot = NULL, limit = Inf, where = NULL,
-                    sort = NULL, last = NULL, first = NULL, bbox = NULL) {
+                    sort = NULL, last = NULL, first = NULL, bbox = NULL, as_of = NULL) {
   check_name(name)
   limit <- check_limit(limit)
   # The service's own default is a hundred rows.
@@ -26,7 +26,7 @@ yb_link <- function(name, format = NULL, days = 30, start = NULL, end = NULL, di
     limit = sprintf("%.0f", if (is.finite(limit)) limit else 0),
     format = check_text(format, "format"), days = sprintf("%.0f", check_limit(days, "days"))
   )
-  query <- selection(start, end, dimensions, columns, geometry, snapshot, where, sort, last, first, bbox)
+  query <- selection(start, end, dimensions, columns, geometry, snapshot, where, sort, last, first, bbox, as_of)
   answer <- ask(
     retry_budget(), sprintf("/v1/datasets/%s/link", name), c(query, own),
     headers = list(Accept = "application/json")

@@ -8,17 +8,17 @@
 # first page.
 pull_pages <- function(budget, name, query, plan) {
   tryCatch(
-    read_pages(budget, name, query, plan),
+    read_pages(budget, query, plan),
     yb_error_gone = function(gone) {
       if (!is.null(query$snapshot)) stop(gone)
-      again <- plan_pull(budget, name, query, plan$limit)
-      check_budget(again$account, function() again$requests - cached_pages(name, query, again))
-      read_pages(budget, name, query, again)
+      again <- plan_pull(budget, name, query, plan$limit, plan$address)
+      check_budget(again$account, function() again$requests - cached_pages(query, again))
+      read_pages(budget, query, again)
     }
   )
 }
 
-read_pages <- function(budget, name, query, plan) {
+read_pages <- function(budget, query, plan) {
   bar <- progress_bar(plan$total, plan$requests > 1)
   on.exit(bar$close())
   pages <- list()
@@ -27,7 +27,7 @@ read_pages <- function(budget, name, query, plan) {
   first <- NULL
   repeat {
     size <- min(plan$page, plan$limit - rows)
-    page <- read_page(budget, data_address(name), page_query(query, size, cursor))
+    page <- read_page(budget, plan$address, page_query(query, size, cursor))
     if (is.null(first)) first <- page$headers
     check_snapshot(first, page$headers)
     if (page$rows > size) abort_short(rows + page$rows, plan$limit)

@@ -11,7 +11,7 @@ SORTED_ROWS <- 10000
 # The query of a selection, in the service's words. NULLs are left out.
 selection <- function(start = NULL, end = NULL, dimensions = NULL, columns = NULL, geometry = TRUE,
                       snapshot = NULL, where = NULL, sort = NULL, last = NULL, first = NULL,
-                      bbox = NULL) {
+                      bbox = NULL, as_of = NULL) {
   check_flag(geometry, "geometry")
   c(list(
     start = bound_text(start, "start"),
@@ -20,6 +20,7 @@ selection <- function(start = NULL, end = NULL, dimensions = NULL, columns = NUL
     columns = if (!is.null(columns)) paste(check_columns(columns), collapse = ","),
     geometry = if (!geometry) "false",
     snapshot = check_text(snapshot, "snapshot"),
+    as_of = moment_text(as_of, "as_of"),
     sort = if (!is.null(sort)) paste(check_columns(sort, "sort"), collapse = ","),
     last = if (!is.null(last)) sprintf("%.0f", check_limit(last, "last")),
     first = if (!is.null(first)) sprintf("%.0f", check_limit(first, "first")),
@@ -158,15 +159,15 @@ count_in <- function(headers, name) {
 }
 
 # Plans the pull of `limit` rows: the account, rows of a page, rows in all (NA where only reading
-# tells), requests that it needs and the snapshot.
-plan_pull <- function(budget, name, query, limit) {
+# tells), requests that it needs and the snapshot. `address` is that of the rows.
+plan_pull <- function(budget, name, query, limit, address = data_address(name)) {
   account <- account(budget)
   page <- min(if (is.na(account$row_cap)) PAGE_ROWS else account$row_cap, limit)
   if (!is.null(query$sort)) page <- min(page, SORTED_ROWS)
-  headers <- head_of(budget, data_address(name), page_query(query, page))
+  headers <- head_of(budget, address, page_query(query, page))
   total <- min(count_in(headers, "x-service-total-rows"), limit)
   list(
-    account = account, page = page, limit = limit, total = total,
+    account = account, address = address, page = page, limit = limit, total = total,
     requests = if (is.na(total)) 1 else max(1, ceiling(total / page)),
     snapshot = headers[["x-service-snapshot-id"]], headers = headers
   )
@@ -177,12 +178,12 @@ page_query <- function(query, rows, cursor = NULL) {
 }
 
 # Pages of the plan that are in the cache already. They are confirmed by 304, which is free.
-cached_pages <- function(name, query, plan) {
+cached_pages <- function(query, plan) {
   cursor <- NULL
   for (count in 0:(plan$requests - 1)) {
     rows <- min(plan$page, plan$limit - count * plan$page)
     if (rows < 1) return(count)
-    entry <- cache_find(data_address(name), page_query(query, rows, cursor))
+    entry <- cache_find(plan$address, page_query(query, rows, cursor))
     if (is.null(entry) || !identical(entry$headers[["x-service-snapshot-id"]], plan$snapshot)) {
       return(count)
     }

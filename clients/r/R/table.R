@@ -9,6 +9,7 @@ as_table <- function(pulled, name, query, to, integers, base = base_url()) {
   columns <- Map(function(values, column, type) {
     if (is_int64(values)) return(int64_as(values, integers, column))
     # A text that is no date of the calendar stays text, rather than become NA.
+    if (type == "time") return(.POSIXct(seconds_of(values), tz = "UTC"))
     if (type == "date" && is.character(values)) return(or_default(dates_from_text(values), values))
     values
   }, pulled$columns, about$name, about$type)

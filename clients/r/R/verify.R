@@ -61,6 +61,7 @@ yb_digest <- function(x) {
       "Get the rows without `labels` to verify them."
     )
   }
+  if ("time" %in% about$type) abort_usage("Revisions have no digest.", "Verify what `yb_get()` returned.")
   types <- as.list(stats::setNames(about$type, about$name))
   result_digest(columns_of_frame(x, about), types, nrow(x))
 }

@@ -9,6 +9,7 @@
 #' | [yb_describe()] | columns, dates, licence, snapshots | a request when they changed |
 #' | [yb_get()] | rows | a request for each page that is not on disk yet |
 #' | [yb_link()] | an address of rows that needs no key | nothing |
+#' | [yb_revisions()] | rows as often as they were published differently, or vintages | a request for each page |
 #' | [yb_changes()] | revisions between snapshots | a request for each page |
 #' | [yb_download()] | a file in any format | a request for each page |
 #' | [yb_sync()], [yb_library()] | local copies, kept up to date | nothing while nothing changed |

@@ -74,6 +74,22 @@ def main():
     write("changes_1.arrows", table(changes[:2], FIELDS + more, "b" * 32))
     write("changes_2.arrows", table(changes[2:], FIELDS + more, "b" * 32))
 
+    # Revised, revised and gone; there from the beginning; gone and back; new at last.
+    first, second, third, fourth = "2026-08-20T22:45:00Z", "2026-11-19T21:45:00Z", "2026-11-19T23:00:00Z", "2027-02-18T21:45:00Z"
+    revisions = [
+        ("2025-04-01", "north", 1.5, 2**53 + 1, False, "A", first, second), ("2025-04-01", "north", None, -7, True, "P", second, third),
+        ("2025-04-01", "south", 7.0, 3, True, "A", first, None), ("2025-07-01", "north", 2.0, 4, True, "P", first, second),
+        ("2025-07-01", "north", 2.5, 4, True, "A", third, None), ("2025-10-01", "north", 9.0, None, False, None, fourth, None),
+    ]
+    stood = table(revisions, [*FIELDS, *(field(name, pa.string()) for name in ("_valid_from", "_valid_to"))], "b" * 32)
+    write("revisions_1.arrows", stood.slice(0, 5))
+    write("revisions_2.arrows", stood.slice(5))
+    for column in ("value", "count", "flag"):
+        write(f"vintages_{column}.arrows", stood.select(["date", "region", column, "_valid_from", "_valid_to"]))
+    write("vintages_alike.arrows", stood.select(["date", "value", "_valid_from", "_valid_to"]))
+    write("vintages_none.arrows", stood.select(["date", "region", "value", "_valid_from", "_valid_to"]).slice(0, 0))
+    write("revisions_wrong.arrows", stood.slice(0, 1).set_column(6, stood.schema.field(6), pa.array(["yesterday"])))
+
     kinds = pa.table({
         "i8": pa.array([-128, None, 127], pa.int8()), "u8": pa.array([0, 255, None], pa.uint8()), "i16": pa.array([-32768, 1, None], pa.int16()),
         "u16": pa.array([65535, None, 0], pa.uint16()), "i32": pa.array([-(2**31), 2**31 - 1, None], pa.int32()),

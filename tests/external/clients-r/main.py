@@ -197,6 +197,11 @@ def r_sends_selections(tally, results):
 
 
 @proof
+def r_reads_other_times(tally, results):
+    of_rules(tally, results, 21, "clients-as-of", "clients-errors", "clients-revisions")
+
+
+@proof
 def r_computes_the_digest(tally, results):
     of_rules(tally, results, 13, "clients")
 
@@ -415,7 +420,7 @@ def main():
         for rules in (
             r_has_its_names_and_its_verbs, r_takes_arguments_as_people_have_them, r_works_behind_proxies_and_in_forks, r_reads_typed_arrow_streams,
             r_credits_what_it_read, r_plans_a_pull_and_keeps_to_one_snapshot, r_takes_bulk_files_whole, r_survives_faults,
-            r_caches_by_snapshot_and_tag, r_keeps_the_key_to_itself, r_sends_selections, r_computes_the_digest,
+            r_caches_by_snapshot_and_tag, r_keeps_the_key_to_itself, r_sends_selections, r_reads_other_times, r_computes_the_digest,
         ):
             rules(tally, results)
         tally.group("values", lambda: r_has_every_value_of_every_dataset(tally, client))

@@ -40,10 +40,11 @@ slept <- new.env()
 # answer has: `next`, or a `snapshot` that was not asked for. Values of class `json` are sent as they are.
 fake_service <- function(plan = list(), faults = list(), snapshots = "a", total = 12, other = NULL,
                          bulk = list(status = 402), cite = NULL, refuse_head = NULL, totals = TRUE, ignored = NULL,
-                         labels = NULL) {
+                         labels = NULL, revisions = NULL) {
   app <- webfakes::new_app()
   app$locals$log <- list()
   app$locals$token <- TEST_TOKEN
+  app$locals$fixtures <- FIXTURES
   app$locals$gets <- 0L
   app$locals$bulk_gets <- 0L
   # New settings for the next test.
@@ -58,7 +59,7 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
   app$locals$settings <- list(
     plan = utils::modifyList(list(plan = "free", row_cap = 5, limit = 10, left = 10), plan),
     faults = faults, snapshots = snapshots, total = total, other = other, bulk = bulk, cite = cite,
-    refuse_head = refuse_head, totals = totals, ignored = ignored, labels = labels
+    refuse_head = refuse_head, totals = totals, ignored = ignored, labels = labels, revisions = revisions
   )
   names <- c(a = "demo", b = "demo_next")
   app$locals$streams <- lapply(names, function(name) {
@@ -220,7 +221,9 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
       "503" = list(503L, "busy", list()), "503 after" = list(503L, "busy", list("Retry-After" = "1")),
       "502" = list(502L, "bad", list()), "504" = list(504L, "late", list()), "500" = list(500L, "internal", list("X-Request-Id" = "r1")),
       "401" = list(401L, "unknown_key", list()), "407" = list(407L, "", list()), "403" = list(403L, "licence", list()), "410" = list(410L, "gone", list()),
-      "413" = list(413L, "unbounded_pull", list())
+      "413" = list(413L, "unbounded_pull", list()), "not yet" = list(404L, "not_published_yet", list()),
+      forgotten = list(410L, "history_gone", list()), versions = list(413L, "too_many_versions", list()),
+      rebuilding = list(503L, "rebuilding", list("Retry-After" = "7")), "rebuilding long" = list(503L, "rebuilding", list("Retry-After" = "600"))
     )
     if (!is.null(refusal)) return(locals$refuse(res, refusal[[1]], refusal[[2]], refusal[[3]]))
     if (fault == "away") return(res$set_status(302L)$set_header("Location", settings$other)$send(""))
@@ -291,6 +294,28 @@ fake_service <- function(plan = list(), faults = list(), snapshots = "a", total 
   }
   app$get("/v1/datasets/demo/changes", function(req, res) req$app$locals$feed(req, res))
   app$head("/v1/datasets/demo/changes", function(req, res) req$app$locals$feed(req, res))
+
+  # Rows with the moments between which they stood, on two pages; with `columns` on one, or the file that
+  # is told.
+  app$locals$revisions <- function(req, res) {
+    columns <- req$query$columns
+    told <- req$app$locals$settings$revisions
+    file <- if (!is.null(told)) told else if (is.null(columns)) {
+      if (is.null(req$query$cursor)) "revisions_1" else "revisions_2"
+    } else if (identical(columns, "date,value,_valid_from,_valid_to")) "vintages_alike" else {
+      paste0("vintages_", sub("^date,region,([a-z]*),_valid_from,_valid_to$", "\\1", columns))
+    }
+    tag <- sprintf("\"%s\"", file)
+    res$set_header("ETag", tag)
+    res$set_header("X-Service-Snapshot-Id", strrep("b", 32))
+    res$set_header("X-Service-Attribution", "Stats \u014ctautahi, CC BY 4.0")
+    if (file == "revisions_1") res$set_header("X-Next-Page", "second")
+    if (identical(req$get_header("if-none-match"), tag)) return(res$send_status(304L))
+    if (req$method == "head") return(res$send(""))
+    res$send(readBin(file.path(req$app$locals$fixtures, paste0(file, ".arrows")), "raw", 1e6))
+  }
+  app$get("/v1/datasets/demo/revisions", function(req, res) req$app$locals$revisions(req, res))
+  app$head("/v1/datasets/demo/revisions", function(req, res) req$app$locals$revisions(req, res))
 
   app$locals$file <- function(req, res) {
     settings <- req$app$locals$settings$bulk

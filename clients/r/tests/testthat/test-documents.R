@@ -67,7 +67,7 @@ test_that("only the wire interface is spoken (contract-11-wire)", {
   skip_if(length(sources) == 0, "the sources are not here")
   code <- unlist(lapply(sources, function(path) grep("^ *#", readLines(path), value = TRUE, invert = TRUE)))
   routes <- unique(unlist(regmatches(code, gregexpr("\"/(v1|cite)[^\"]*", code))))
-  known <- c("\"/v1/me", "\"/v1/datasets", "\"/v1/datasets/", "\"/v1/datasets/%s/data", "\"/v1/datasets/%s/changes",
+  known <- c("\"/v1/me", "\"/v1/datasets", "\"/v1/datasets/", "\"/v1/datasets/%s/data", "\"/v1/datasets/%s/changes", "\"/v1/datasets/%s/revisions",
              "\"/v1/datasets/%s/preview", "\"/v1/datasets/%s/link", "\"/v1/datasets/%s/values", "\"/cite/.*", "\"/v1/bulk/%s/%s", "\"/v1/integrations/", "\"/cite/%s/%s")
   expect_setequal(routes, known)
 })

@@ -82,8 +82,8 @@ test_that("pages on disk do not count against the month", {
   error <- expect_error(yb_get("demo"), class = "yb_error_month")
   expect_identical(format(error$resets_at, "%Y-%m-%d", "UTC"), "2026-12-01")
   # Two of three pages are there; one request is left, which suffices.
-  plan <- list(requests = 3, page = 5, limit = Inf, snapshot = strrep("a", 32))
-  expect_equal(yearbook:::cached_pages("demo", yearbook:::selection(), plan), 2)
+  plan <- list(address = yearbook:::data_address("demo"), requests = 3, page = 5, limit = Inf, snapshot = strrep("a", 32))
+  expect_equal(yearbook:::cached_pages(yearbook:::selection(), plan), 2)
   expect_identical(plain(yb_get("demo")), demo())
 })
 
