@@ -28,6 +28,52 @@ pub fn period_start(text: &str) -> Option<i64> {
     (date.month >= 1 && date.month <= 12 && CivilDate::from_days(days) == date).then_some(days)
 }
 
+/// The length of a period, which its code shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Length {
+    /// `YYYY`.
+    Year,
+    /// `YYYY/YY`.
+    FinancialYear,
+    /// `YYYY-Qn` or `YYYYQn`.
+    Quarter,
+    /// `YYYY-MM`.
+    Month,
+    /// `YYYY-MM-DD`.
+    Day,
+    /// Not known: there is no code, or another one.
+    Unknown,
+}
+
+impl Length {
+    /// The length of the period that a code names.
+    #[must_use]
+    pub fn of(code: Option<&str>) -> Self {
+        let rest = code.and_then(|code| code.as_bytes().get(4..));
+        match rest {
+            Some([]) => Self::Year,
+            Some([b'/', _, _]) => Self::FinancialYear,
+            Some([b'-', b'Q' | b'q', _] | [b'Q' | b'q', _]) => Self::Quarter,
+            Some([b'-', _, _]) => Self::Month,
+            Some([b'-', _, _, b'-', _, _]) => Self::Day,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// What periods of this length are called.
+    #[must_use]
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Year => "years",
+            Self::FinancialYear => "financial years",
+            Self::Quarter => "quarters",
+            Self::Month => "months",
+            Self::Day => "days",
+            Self::Unknown => "unknown periods",
+        }
+    }
+}
+
 fn number(digits: &str) -> Option<i64> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
@@ -56,5 +102,22 @@ mod tests {
         ] {
             assert_eq!(period_start(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn codes_show_the_length_of_their_periods() {
+        for (codes, length) in [
+            (vec!["1970"], Length::Year),
+            (vec!["1970/71"], Length::FinancialYear),
+            (vec!["1970-Q1", "1970Q4"], Length::Quarter),
+            (vec!["1970-12"], Length::Month),
+            (vec!["1970-12-31"], Length::Day),
+            (vec!["", "197", "1970-1", "1970-S1-A", "é970"], Length::Unknown),
+        ] {
+            for code in codes {
+                assert_eq!(Length::of(Some(code)), length, "{code}");
+            }
+        }
+        assert_eq!(Length::of(None), Length::Unknown);
     }
 }

@@ -56,7 +56,7 @@ impl Encoder for SvgEncoder {
             docs: "A picture of the rows: a map where there is geometry (areas and lines as they are, shaded by the first value column, or dots), else a line chart of a value over \
                    the date, with a line for each combination of dimension and key values, at most 8; the others are counted. `svg.x`, `svg.y` \
                    or `svg.series` ask for lines where there is geometry too. The figures stand in words in its `<desc>`, and the credit line \
-                   below the drawing. A line is dashed to values that are not final and begins anew at a break, by statuses of SDMX. Null is a gap; NaN and infinities are left out and counted. An answer without date and geometry is 422.",
+                   below the drawing. A line is dashed to values that are not final and begins anew at a break, by statuses of SDMX. Where rows of years stand beside rows of quarters, those of one length are drawn, and the others counted. Null is a gap; NaN and infinities are left out and counted. An answer without date and geometry is 422.",
         }
     }
 

@@ -1,11 +1,12 @@
 //! Line charts: rows in, lines out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use yearbook_sdk::{Batch, Field, Schema};
 
 use crate::axis::{Scale, Tick, calendar_ticks, number_axis_ticks, value_axis};
+use crate::calendar::Length;
 use crate::cells;
 use crate::credit::DataCredit;
 use crate::options::{LineColumns, PictureOptions};
@@ -51,6 +52,8 @@ pub struct LineChart {
     rows: u64,
     /// Rows of the series that is asked for; all where none is.
     chosen_rows: u64,
+    /// How many of them have periods of each length.
+    lengths: BTreeMap<Length, u64>,
     /// Name of a series of the other rows.
     other_series: Option<String>,
     /// Rows without a place on the x axis.
@@ -77,6 +80,7 @@ impl LineChart {
             book: SeriesBook::default(),
             rows: 0,
             chosen_rows: 0,
+            lengths: BTreeMap::new(),
             other_series: None,
             unplaced: 0,
             id: Vec::new(),
@@ -88,6 +92,7 @@ impl LineChart {
         let x = batch.column(self.columns.x);
         let y: Vec<_> = self.columns.y.iter().map(|column| batch.column(*column)).collect();
         let split: Vec<_> = self.columns.split.iter().map(|column| batch.column(*column)).collect();
+        let period = self.columns.period.map(|column| batch.column(column));
         let status: Vec<_> =
             self.status.iter().map(|column| column.map(|column| batch.column(column))).collect();
         for row in 0..batch.rows() {
@@ -100,6 +105,8 @@ impl LineChart {
             split.iter().for_each(|column| cells::push_identity(column, row, &mut self.id));
             let key =
                 || -> SeriesKey { split.iter().map(|column| cells::name(column, row)).collect() };
+            let length = Length::of(period.as_ref().and_then(|period| period.text(row)));
+            self.id.push(length as u8);
             let own_bytes = self.id.len();
             let mut is_chosen = false;
             for (position, column) in y.iter().enumerate() {
@@ -115,13 +122,16 @@ impl LineChart {
                 is_chosen = true;
                 self.id.truncate(own_bytes);
                 self.id.push(u8::try_from(position).unwrap_or(u8::MAX));
-                if let Some(samples) = self.book.samples(&self.id, position, key) {
+                if let Some(samples) = self.book.samples(&self.id, position, length, key) {
                     let code = status[position].as_ref().and_then(|status| status.text(row));
                     let marks = code.map(Marks::of_status).unwrap_or_default();
                     samples.push(place, cells::value(column, row), marks);
                 }
             }
-            self.chosen_rows += u64::from(is_chosen);
+            if is_chosen {
+                self.chosen_rows += 1;
+                *self.lengths.entry(length).or_default() += 1;
+            }
         }
     }
 

@@ -52,6 +52,8 @@ pub struct MapColumns {
 pub struct LineColumns {
     /// The x axis.
     pub x: usize,
+    /// The codes of periods, where there are some: rows of several lengths are never one line.
+    pub period: Option<usize>,
     /// The values, each a series or several.
     pub y: Vec<usize>,
     /// Columns whose values split the rows into series.
@@ -192,7 +194,9 @@ impl Drawing {
         let kinds = (0..split.len()).filter(|place| is_kind(&split[*place])).collect();
         let named = own.is_none() && !series.is_empty() && !is_same(schema, &columns, series);
         let only = named.then(|| series.to_owned());
-        Ok(Self::Lines(LineColumns { x, y: columns, split, kinds, only }))
+        let own = is_text(&schema.fields[x]) && !schema.fields[x].is_date();
+        let period = own.then_some(x).or_else(|| schema.position(Role::Period));
+        Ok(Self::Lines(LineColumns { x, period, y: columns, split, kinds, only }))
     }
 }
 
@@ -209,13 +213,12 @@ fn has_shapes(options: &Options) -> Result<bool, Error> {
 /// The column that names a row: one of text that is called so, else the first dimension, else the
 /// first key.
 fn name_column(schema: &Schema) -> Option<usize> {
-    let is_text = |field: &&Field| {
+    let names = |field: &&Field| {
         let fits = matches!(field.role(), Some(Role::Dimension | Role::Key | Role::Attribute));
-        fits && !field.is_date()
-            && matches!(field.value_type(), DataType::Utf8 | DataType::LargeUtf8)
+        fits && !field.is_date() && is_text(field)
     };
     let find = |fits: &dyn Fn(&Field) -> bool| {
-        schema.fields.iter().position(|field| is_text(&field) && fits(field))
+        schema.fields.iter().position(|field| names(&field) && fits(field))
     };
     find(&|field| field.name.to_lowercase().ends_with("name"))
         .or_else(|| find(&|field| field.role() == Some(Role::Dimension)))
@@ -357,6 +360,10 @@ fn is_number(field: &Field) -> bool {
             | DataType::Float32
             | DataType::Float64
     ) && field.dictionary.is_none()
+}
+
+fn is_text(field: &Field) -> bool {
+    matches!(field.value_type(), DataType::Utf8 | DataType::LargeUtf8)
 }
 
 fn is_instant(field: &Field) -> bool {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::samples::SeriesSamples;
+use crate::calendar::Length;
 
 /// Series whose points are kept; of these the ones with the most points are drawn. A series that
 /// appears later than so many others is only counted.
@@ -22,6 +23,8 @@ pub struct BookedSeries {
     pub key: SeriesKey,
     /// Position among the drawn value columns.
     pub value_column: usize,
+    /// Length of its periods.
+    pub length: Length,
     /// Its points.
     pub samples: SeriesSamples,
 }
@@ -36,19 +39,20 @@ pub struct SeriesBook {
 }
 
 impl SeriesBook {
-    /// The samples of the series with the identity `id`, which only the same key and value column
-    /// have; `None` where the series is only counted. `key` is called for a series that is new.
+    /// The samples of the series with the identity `id`, which only the same key, value column and
+    /// length have; `None` where the series is only counted. `key` is called for a series that is new.
     pub fn samples(
         &mut self,
         id: &[u8],
         value_column: usize,
+        length: Length,
         key: impl FnOnce() -> SeriesKey,
     ) -> Option<&mut SeriesSamples> {
         let place = match self.places.get(id) {
             Some(place) => *place,
             None if self.candidates.len() < MOST_CANDIDATES => {
                 let samples = SeriesSamples::default();
-                self.candidates.push(BookedSeries { key: key(), value_column, samples });
+                self.candidates.push(BookedSeries { key: key(), value_column, length, samples });
                 self.places.insert(id.to_vec(), self.candidates.len() - 1);
                 self.candidates.len() - 1
             }
@@ -69,8 +73,8 @@ impl SeriesBook {
     }
 
     /// The `most` series to draw: those with the most points, ties by the bytes of their keys, then
-    /// by value column. All of them have the values of the first one at the places `kinds` of their
-    /// keys.
+    /// by value column. All of them have the length of the first one, and its values at the places
+    /// `kinds` of their keys.
     #[must_use]
     pub fn drawn(&self, most: usize, kinds: &[usize]) -> Vec<&BookedSeries> {
         let mut series: Vec<&BookedSeries> = self.candidates.iter().collect();
@@ -81,9 +85,11 @@ impl SeriesBook {
                 .cmp(&left.samples.points)
                 .then_with(|| left.key.cmp(&right.key))
                 .then_with(|| left.value_column.cmp(&right.value_column))
+                .then_with(|| left.length.cmp(&right.length))
         });
         if let Some(first) = series.first().copied() {
             let is_kind = |kind: &usize, other: &BookedSeries| other.key[*kind] == first.key[*kind];
+            series.retain(|other| other.length == first.length);
             series.retain(|other| kinds.iter().all(|kind| is_kind(kind, other)));
         }
         series.truncate(most);
@@ -116,7 +122,7 @@ mod tests {
             for point in 0..points_of(index) {
                 let name = format!("{index:06}");
                 let key = || vec![Some(name.clone())];
-                if let Some(samples) = book.samples(name.as_bytes(), 0, key) {
+                if let Some(samples) = book.samples(name.as_bytes(), 0, Length::Day, key) {
                     let x = f64::from(u32::try_from(point).unwrap_or(0));
                     samples.push(x, Some(1.0), Marks::default());
                 }

@@ -66,6 +66,7 @@ impl LineChart {
         for kind in self.other_kinds(drawn) {
             notes.push(format!("They are of {kind} alone: others may have another unit."));
         }
+        notes.extend(self.other_lengths(drawn));
         if let (Some(only), Some(other), 0) =
             (&self.columns.only, &self.other_series, self.chosen_rows)
         {
@@ -90,6 +91,19 @@ impl LineChart {
             "rows have no place on the axis and are",
         );
         notes
+    }
+
+    /// Says which periods are drawn where there are rows of others, such as years beside quarters.
+    fn other_lengths(&self, drawn: &[&BookedSeries]) -> Option<String> {
+        let own = drawn.first()?.length;
+        let others = self.lengths.iter().filter(|(length, _)| **length != own);
+        let others: Vec<String> = others
+            .map(|(length, rows)| {
+                format!("{} of {}", counted(*rows, "row", "rows"), length.plural())
+            })
+            .collect();
+        let own = own.plural();
+        (!others.is_empty()).then(|| format!("Only {own} are drawn: {} left out.", list(&others)))
     }
 
     /// Columns that say what is measured and their value of the drawn series, where further series

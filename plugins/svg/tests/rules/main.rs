@@ -1,6 +1,7 @@
 //! Rules of pictures (contract-9-svg), tried on whole answers.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod lengths;
 mod maps;
 mod marks;
 mod parsed_picture;
