@@ -60,7 +60,7 @@ impl Length {
         }
     }
 
-    /// What periods of this length are called.
+    /// Word for periods of this length.
     #[must_use]
     pub fn plural(self) -> &'static str {
         match self {

@@ -52,7 +52,7 @@ pub struct LineChart {
     rows: u64,
     /// Rows of the series that is asked for; all where none is.
     chosen_rows: u64,
-    /// How many of them have periods of each length.
+    /// Numbers of them by the length of their periods.
     lengths: BTreeMap<Length, u64>,
     /// Name of a series of the other rows.
     other_series: Option<String>,

@@ -40,7 +40,8 @@ pub struct SeriesBook {
 
 impl SeriesBook {
     /// The samples of the series with the identity `id`, which only the same key, value column and
-    /// length have; `None` where the series is only counted. `key` is called for a series that is new.
+    /// length have; `None` where the series is only counted. `key` is called for a series that is
+    /// new.
     pub fn samples(
         &mut self,
         id: &[u8],
