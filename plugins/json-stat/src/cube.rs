@@ -18,6 +18,8 @@ pub(crate) struct Cube {
     pub(crate) values: Vec<usize>,
     /// Id of the dimension of the metrics.
     pub(crate) metric: String,
+    /// Number of its cells.
+    pub(crate) cells: u64,
 }
 
 /// A column of the key.
@@ -81,7 +83,7 @@ impl Cube {
         while position(&metric).is_some() {
             metric.push('_');
         }
-        Ok(Self { dimensions, values, metric })
+        Ok(Self { dimensions, values, metric, cells })
     }
 
     /// Returns whether anything is read of a column.

@@ -5,9 +5,10 @@ use yearbook_sdk::text::json::Json;
 use yearbook_sdk::{Code, Field, Schema};
 
 use crate::cube::{Cube, codes};
+use crate::statuses::Statuses;
 
 /// Appends everything up to the first value.
-pub(crate) fn write(schema: &Schema, cube: &Cube, out: &mut Vec<u8>) {
+pub(crate) fn write(schema: &Schema, cube: &Cube, statuses: &Statuses, out: &mut Vec<u8>) {
     let fields: Vec<&Field> =
         cube.dimensions.iter().map(|dimension| &schema.fields[dimension.column]).collect();
     let names = || fields.iter().map(|field| field.name.as_str());
@@ -56,6 +57,17 @@ pub(crate) fn write(schema: &Schema, cube: &Cube, out: &mut Vec<u8>) {
     next("extension", out);
     let facts = schema.provenance().filter_map(|(name, fact)| Some((name, fact?)));
     list(facts, b"{}", out, |(name, fact), out| pair(name, fact, out));
+    let labels = statuses.labels(schema);
+    if !labels.is_empty() {
+        // As statistical offices extend JSON-stat, in the object that was closed last.
+        out.pop();
+        if !out.ends_with(b"{") {
+            out.push(b',');
+        }
+        out.extend_from_slice(br#""status":{"label":"#);
+        list(labels.into_iter(), b"{}", out, |(code, label), out| pair(code, label, out));
+        out.extend_from_slice(b"}}");
+    }
     next("value", out);
     out.push(b'{');
 }
