@@ -1,7 +1,9 @@
 """What was known when: versions by time, and revisions as rows and as a column for each vintage."""
 
 import datetime
+import urllib.request
 
+import conftest
 import faulty
 import pytest
 from faulty import Fault
@@ -296,3 +298,30 @@ def test_the_command_line_reads_other_times_contract_21(make, monkeypatch, capsy
     assert f'"{FOURTH}": 9.0' in capsys.readouterr().out
     assert cli.main(["get", "table", "--as-of", "2026-09-01T00:00"]) == 2
     assert "time zone" in capsys.readouterr().err
+
+
+@pytest.mark.service
+@proof
+def test_versions_of_the_service_are_those_of_their_times_contract_21(monkeypatch, tmp_path):
+    """Rows, batches, files, links, values and citations are those of the snapshot that was current."""
+    monkeypatch.setenv("SERVICE_BASE_URL", conftest.SERVICE)
+    monkeypatch.setenv("SERVICE_API_KEY", conftest.KEYS["enterprise"])
+    name = "synthetic_nz_retail_quarterly"
+    old, new = sorted(yb.describe(name).snapshots, key=lambda one: one.created_at)[-2:]
+    then = moment(old.created_at)
+    assert (old.rows, new.rows) == (2016, 2048)
+    for version, at in ((old, then), (old, moment(new.created_at) - datetime.timedelta(microseconds=1)), (new, new.created_at), (new, datetime.datetime.now(UTC).date())):
+        rows = yb.get(name, as_of=at, to="rows")
+        assert (len(rows), yb.credit(rows).snapshot_id) == (version.rows, version.id)
+        assert yb.digest(rows) == yb.digest(yb.get(name, snapshot=version.id, to="rows"))
+        assert yb.verify(rows) and version.id in yb.cite(rows)
+    assert sum(len(batch) for batch in yb.iter_batches(name, as_of=then, to="rows")) == 2016
+    assert yb.download(name, tmp_path / "then.parquet", as_of=then).rows == 2016
+    with urllib.request.urlopen(yb.link(name, as_of=then, format="csv", days=1).url) as answer:
+        assert len(answer.read().splitlines()) == 2017
+    assert [yb.values(name, columns="period", as_of=at)["period"].distinct for at in (then, None)] == [63, 64]
+    for at in (then - datetime.timedelta(days=3650), "1999-12-31"):
+        with pytest.raises(errors.NotPublishedYetError, match="first published at"):
+            yb.get(name, as_of=at, to="rows")
+    with pytest.raises(errors.InvalidParametersError, match=r"as_of"):
+        yb.get(name, as_of="2999-01-01", to="rows")

@@ -119,8 +119,8 @@ REFUSALS <- list(
 # Class and advice of what the code of a refusal tells apart; those of its status hold too, but for a
 # time that is gone: it starts no pull again.
 REFUSALS_BY_CODE <- list(
-  not_published_yet = c("yb_error_not_published", "Ask for the time that the message names, or a later one."),
-  history_gone = c("yb_error_history", "Ask for the time that the message names, or a later one."),
+  not_published_yet = c("yb_error_not_published", "`yb_describe()$snapshots` has the versions that are kept, with their times."),
+  history_gone = c("yb_error_history", "`yb_describe()$snapshots` has the versions that are kept, with their times."),
   too_many_versions = c("yb_error_versions", "Give `since`, or a later one."),
   rebuilding = c("yb_error_rebuilding", "Try again in a few minutes; it is made once.")
 )

@@ -324,6 +324,23 @@ def check_labels(tally, client):
         tally.check(f"labels {packages} suggested packages", lambda: client.r(code, client.key, cache=f"labels_{packages}", bare=packages == "without"))
 
 
+def check_times(tally, client):
+    """Two versions by their times, as rows, a file, a link and values."""
+    code = (
+        'library(yearbook); name <- "synthetic_nz_retail_quarterly"; versions <- utils::tail(as.data.frame(yb_describe(name)$snapshots), 2);'
+        'versions <- versions[order(versions$created_at), ]; then <- as.POSIXct(versions$created_at[1], "UTC", "%Y-%m-%dT%H:%M:%SZ");'
+        "rows <- yb_get(name, as_of = then); kept <- yb_get(name, snapshot = versions$id[1]);"
+        "stopifnot(nrow(rows) == 2016, identical(yb_digest(rows), yb_digest(kept)), yb_verify(rows)$verified);"
+        "stopifnot(nrow(yb_get(name, as_of = versions$created_at[2])) == 2048);"
+        'path <- yb_download(name, tempfile(), format = "csv", as_of = then); stopifnot(length(readLines(path)) == 2017);'
+        'stopifnot(length(readLines(yb_link(name, as_of = then, format = "csv")$url)) == 2017);'
+        'stopifnot(nrow(yb_values(name, "period", as_of = then)) == 63, nrow(yb_values(name, "period")) == 64);'
+        "early <- tryCatch(yb_get(name, as_of = then - 3e8), error = identity);"
+        'stopifnot(inherits(early, c("yb_error_not_published", "yb_error_not_found"), which = TRUE) > 0)'
+    )
+    tally.check("versions by their times", lambda: client.r(code, client.key, cache="times"))
+
+
 @proof
 def r_runs_the_lines_of_pages(tally, client):
     """The lines of dataset pages read every row, with the key from the environment."""
@@ -428,6 +445,7 @@ def main():
         tally.group("requests", lambda: r_spends_no_request_twice(tally, client))
         tally.group("digests", lambda: r_verifies_what_it_reads(tally, client))
         tally.group("labels", lambda: check_labels(tally, client))
+        tally.group("times", lambda: check_times(tally, client))
         tally.group("lines of pages", lambda: r_runs_the_lines_of_pages(tally, client))
         tally.group("recipes", lambda: check_recipes(tally, client, given.recipes))
         for what, log in checks.items():

@@ -97,7 +97,7 @@ class SnapshotNotFoundError(NotFoundError):
 class NotPublishedYetError(NotFoundError):
     """404: at that time the dataset had not been published."""
 
-    advice = "Ask for the time that the sentence names, or a later one."
+    advice = "`describe(name).snapshots` has the versions that are kept, with their times."
 
 
 class IntegrationNotFoundError(NotFoundError):
@@ -118,7 +118,7 @@ class SnapshotGoneError(RefusedError):
 class HistoryGoneError(RefusedError):
     """410: the history of the dataset does not reach back to that time."""
 
-    advice = "Ask for the time that the sentence names, or a later one."
+    advice = "`describe(name).snapshots` has the versions that are kept, with their times."
 
 
 class ChangedError(RefusedError):
