@@ -1,6 +1,7 @@
 //! Routes in process, mirroring `host/api/src/routes`. A test names the rule it proves.
 
 mod adapters;
+mod as_of;
 mod authorization;
 mod boxes;
 mod bulk;

@@ -1,5 +1,6 @@
 //! Adapters at `/api/{name}` (`docs/spec/adapters.md`), by a guest that does what a request says.
 
+mod as_of;
 mod documents;
 mod facts;
 mod keys;

@@ -17,6 +17,7 @@ mod plan_rows;
 mod plan_transforms;
 mod transform_input;
 mod values_request;
+mod version;
 
 pub(crate) use adapter_selection::SelectedOutput;
 pub(crate) use bulk_request::BulkRequest;

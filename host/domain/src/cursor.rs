@@ -95,7 +95,7 @@ impl CursorPosition {
         }
         Err(cursor_error(
             selection,
-            "the cursor belongs to another dataset or to another selection; repeat start, end, dimensions, geometry, columns, conditions, bbox, first, last, sort, apply and its options as they were, or start again without it",
+            "the cursor belongs to another dataset or to another selection; repeat start, end, dimensions, geometry, columns, conditions, bbox, first, last, sort, as_of, apply and its options as they were, or start again without it",
         ))
     }
 
@@ -135,8 +135,8 @@ fn cursor_error(selection: &Selection, sentence: &str) -> ValidationError {
 }
 
 /// Hashes what must not change between pages: dataset, `start`, `end`, `dimensions`, `geometry` and
-/// `columns` as they are sent, and the canonical text of the rest of the selection where there is
-/// any, so that pages of a request without it go on across releases.
+/// `columns` as they are sent, the canonical text of the rest of the selection where there is any,
+/// and `as_of` where it is sent, so that pages of a request without them go on across releases.
 #[must_use]
 pub fn fingerprint(plan: &ReadPlan, selection: &Selection) -> [u8; 16] {
     let mut hash = Sha256::new();
@@ -160,6 +160,11 @@ pub fn fingerprint(plan: &ReadPlan, selection: &Selection) -> [u8; 16] {
     let rest = selection_text(plan);
     if !rest.is_empty() {
         text(Some(&rest));
+    }
+    if let Some(as_of) = &selection.as_of {
+        text(None);
+        // A plus that was not escaped is a blank, and means the same.
+        text(Some(&as_of.raw.replace(' ', "+")));
     }
     let mut short = [0; 16];
     short.copy_from_slice(&hash.finalize()[..16]);
@@ -260,6 +265,26 @@ mod tests {
         ] {
             assert!(check(&begun, "cpi", other).is_err(), "{other}");
         }
+    }
+
+    #[test]
+    fn a_cursor_goes_on_at_the_same_time_alone_contract_21() {
+        let begun = position("as_of=2026-10-01T09:30:00%2B13:00&where.a=1");
+        for same in ["2026-10-01T09:30:00%2B13:00", "2026-10-01T09:30:00+13:00"] {
+            assert_eq!(check(&begun, "cpi", &format!("where.a=1&as_of={same}")), Ok(()), "{same}");
+        }
+        for other in [
+            "",
+            "&as_of=2026-10-01",
+            "&as_of=2026-09-30T20:30:00Z",
+            "&as_of=2026-10-01T09:30:00-13:00",
+        ] {
+            let problem = check(&begun, "cpi", &format!("where.a=1{other}")).unwrap_err();
+            assert_eq!(problem.loc[1], "cursor", "{other}");
+        }
+        assert!(check(&position(""), "cpi", "as_of=2026-10-01").is_err());
+        // Neither stands in for the other.
+        assert_ne!(position("sort=-a").filters, position("as_of=2026-10-01").filters);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The parsed parameters of `/data` (`docs/spec/parameters.md`): selection and output.
 
 mod apply;
+mod as_of;
 mod conditions;
 mod loaded_plugins;
 pub mod options;
@@ -16,7 +17,7 @@ pub use conditions::{ConditionParameter, MAX_VALUE_BYTES, Operator, is_condition
 pub use loaded_plugins::LoadedPlugins;
 pub use order::MAX_SERIES_ROWS;
 pub use pairs::{last_value, parameter_names, parse_pairs};
-pub use parse::{parse_data, too_many_names_message};
+pub use parse::{parse_data, parse_data_at, too_many_names_message};
 pub use selection::{Selection, Sent, SeriesRows, SortName};
 
 pub(crate) use apply::refuse_apply;
@@ -31,7 +32,7 @@ pub const MAX_LISTED_NAMES: usize = 4_096;
 
 /// Parameters of `/data`, in the order of contract-2-order; extensions after them. `where` stands
 /// for conditions.
-pub const DATA_PARAMETERS: [&str; 16] = [
+pub const DATA_PARAMETERS: [&str; 17] = [
     "start",
     "end",
     "dimensions",
@@ -47,6 +48,7 @@ pub const DATA_PARAMETERS: [&str; 16] = [
     "first",
     "last",
     "bbox",
+    "as_of",
     "apply",
 ];
 
@@ -54,7 +56,7 @@ pub const DATA_PARAMETERS: [&str; 16] = [
 /// them. A plugin called like one of them would have its options taken for something else.
 #[must_use]
 pub fn is_parameter(name: &str) -> bool {
-    DATA_PARAMETERS.contains(&name) || matches!(name, "as_of" | "since" | "after" | "lang")
+    DATA_PARAMETERS.contains(&name) || matches!(name, "since" | "after" | "lang")
 }
 
 /// Parameters that say in which form the selected rows are sent.

@@ -34,6 +34,8 @@ pub enum Refusal {
     SnapshotGone {
         /// The id requested.
         id: String,
+        /// Time as of which its rows are read again; `None` where history does not have them.
+        as_of: Option<Millis>,
     },
     /// 404: no version of the dataset ever had this id.
     NoSuchSnapshot {
@@ -54,6 +56,9 @@ pub enum Refusal {
     WatermarkGone {
         /// The oldest watermark from which changes can be followed.
         oldest: SnapshotId,
+        /// Time as of which the rows are read again that the client has; `None` where history does
+        /// not have them, or the client has a part of a version.
+        as_of: Option<Millis>,
     },
     /// 403: the licence forbids bulk redistribution.
     BulkForbidden,

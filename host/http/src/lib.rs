@@ -27,6 +27,7 @@ pub mod media_types;
 pub mod metrics;
 pub mod middleware;
 pub mod open_responses;
+mod past_time;
 pub mod past_versions;
 pub mod preconditions;
 pub mod rate_limit;

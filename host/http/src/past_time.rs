@@ -1,4 +1,4 @@
-//! Times as of which snapshots that retention dropped are read again (contract-21-sentence).
+//! Times as of which snapshots that retention dropped are read again (contract-21-as-of-sentence).
 
 use yearbook_domain::{DatasetName, Millis, Refusal, SnapshotId};
 

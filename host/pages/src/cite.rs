@@ -16,7 +16,7 @@ use http::request::Parts;
 use http::{HeaderValue, Method};
 use yearbook_catalog::{CitedSnapshot, CitedState};
 use yearbook_domain::read_plan::{self, AppliedTransforms};
-use yearbook_domain::{CanonicalQuery, Citation, Dataset, ReadPlan, Refusal, SnapshotId};
+use yearbook_domain::{CanonicalQuery, Citation, Dataset, Millis, ReadPlan, Refusal, SnapshotId};
 use yearbook_http::cited_transforms::CitedRows;
 use yearbook_http::document::CachePolicy;
 use yearbook_http::reservation::Patience;
@@ -48,14 +48,19 @@ pub(crate) async fn show(
     let request = CitationRequest::parse(&parts, &*app.cited_rows)?;
     let cited = app.core.catalog_cache.cited_snapshot(&request.name, &request.snapshot_id).await?;
     let Some(cited) = cited else { return Err(unknown(&app, &request)) };
-    let subject = Subject::new(&app, &parts, &request, cited)?;
+    let past = match cited.state {
+        CitedState::Dropped(_) => app.core.past_time(&request.name, &request.snapshot_id).await?,
+        CitedState::Retained | CitedState::Retired(_) => None,
+    };
+    let subject = Subject::new(&app, &parts, &request, cited, past)?;
     let document = subject.document(&app)?;
     if !request.verify {
         return subject.respond(&app, &parts, &document, CachePolicy::Public).await;
     }
     let auth = parts.extensions.get::<Authenticated>().cloned().ok_or(Refusal::KeyMissing)?;
     if subject.cited.state != CitedState::Retained {
-        return Err(Refusal::SnapshotGone { id: request.snapshot_id.to_string() }.into());
+        let id = request.snapshot_id.to_string();
+        return Err(Refusal::SnapshotGone { id, as_of: subject.past }.into());
     }
     if let Some(release) = subject.request.gone_release() {
         return Err(PageRefusal::TransformGone { release: release.to_owned() }.into());
@@ -93,6 +98,8 @@ pub(crate) async fn show(
 struct Subject {
     request: CitationRequest,
     cited: Arc<CitedSnapshot>,
+    /// Time as of which the rows of a dropped snapshot are read.
+    past: Option<Millis>,
     /// The dataset, where it is served.
     dataset: Option<Arc<Dataset>>,
     /// The rows and columns that the query selects, or those that the first transform sees.
@@ -113,6 +120,7 @@ impl Subject {
         parts: &Parts,
         request: &CitationRequest,
         cited: Arc<CitedSnapshot>,
+        past: Option<Millis>,
     ) -> Result<Self, Error> {
         let dataset = app.core.catalog_cache.dataset(request.name.as_str());
         let plan = request.plan(&cited.snapshot, dataset.as_deref())?;
@@ -134,11 +142,11 @@ impl Subject {
             rows: whole.then_some(cited.snapshot.rows),
             digest: whole.then_some(cited.digest),
             computed_by: applied.map(|applied| applied.to_citation()),
-            remark: remark(&cited, dataset.as_deref(), request.gone_release()),
+            remark: remark(&cited, past, dataset.as_deref(), request.gone_release()),
             ..Citation::new(&request.name, &cited.snapshot, query, &base_url)
         };
         let request = request.clone();
-        Ok(Self { request, cited, dataset, plan, citation, is_verified: false, base_url })
+        Ok(Self { request, cited, past, dataset, plan, citation, is_verified: false, base_url })
     }
 
     /// The rows to compute again, where transforms make them.
@@ -197,10 +205,12 @@ impl Subject {
     }
 }
 
-/// The sentence for data that is gone, with the nearest snapshot that is kept (contract-13-after),
-/// or for a release that is.
+/// The sentence for data that is gone, with the time as of which it is read
+/// (contract-21-as-of-cited) and the nearest snapshot that is kept (contract-13-after), or for a
+/// release that is.
 fn remark(
     cited: &CitedSnapshot,
+    past: Option<Millis>,
     dataset: Option<&Dataset>,
     release: Option<&str>,
 ) -> Option<String> {
@@ -214,7 +224,13 @@ fn remark(
                 .map_or_else(String::new, |nearest| {
                     format!(" The nearest snapshot that is kept is {nearest}.")
                 });
-            Some(format!("The data of this snapshot is gone since {}.{nearest}", at.date()))
+            let gone = at.date();
+            Some(match past.map(Millis::to_rfc3339) {
+                None => format!("The data of this snapshot is gone since {gone}.{nearest}"),
+                Some(time) => format!(
+                    "This snapshot is gone since {gone}; as_of={time} reads its rows.{nearest}"
+                ),
+            })
         }
         CitedState::Retired(at) => {
             Some(format!("The data is gone: the dataset was retired on {}.", at.date()))

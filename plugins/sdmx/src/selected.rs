@@ -1,6 +1,6 @@
 //! The selection that a key and parameters make of a dataflow.
 
-use yearbook_sdk::adapter::{Asked, Host, Operator, Pick, Request, Selection, Step};
+use yearbook_sdk::adapter::{Asked, Host, Operator, Pick, Request, Selection, Step, Version};
 use yearbook_sdmx_model::{OBS_VALUE, TIME_PERIOD, period_days};
 
 use crate::filter::{self, Comparison};
@@ -57,6 +57,9 @@ impl Selected {
         selected.read_key(face, key)?;
         for (name, value) in request.parameters() {
             selected.read(face, name, value)?;
+        }
+        if request.parameter("asOf").is_some() && request.parameter("updatedAfter").is_some() {
+            return Err(unsaid("asOf and updatedAfter: one of them"));
         }
         selected.compare_measures()?;
         selected.finish();
@@ -132,8 +135,9 @@ impl Selected {
             }
             ("sort", Face::V30) => self.sort(value)?,
             ("updatedAfter", _) => self.updated_after(value)?,
+            ("asOf", _) => self.selection.version = Version::AsOf(as_of(value)?),
             ("includeHistory", _) if value == "false" => {}
-            ("includeHistory" | "asOf" | "reportingYearStartDay", _) => {
+            ("includeHistory" | "reportingYearStartDay", _) => {
                 return Err(unsaid(format!("{name}: a selection here cannot say that")));
             }
             _ => return Err(bad_request(format!("'{name}' is no parameter of data"))),
@@ -244,12 +248,13 @@ impl Selected {
         Ok(())
     }
 
-    /// Number of rows, counted where there is a condition: nobody else knows it before they are
-    /// sent.
+    /// Number of rows, counted where there is a condition or a time: nobody else knows it before
+    /// they are sent.
     pub(crate) fn count(&self, host: &mut Host) -> Step<u64> {
         let all = self.flow.dataset.editions.first().map_or(u64::MAX, |edition| edition.rows);
         let selection = &self.selection;
-        let is_part = !selection.conditions.is_empty()
+        let is_part = selection.version != Version::Current
+            || !selection.conditions.is_empty()
             || selection.start.is_some()
             || selection.end.is_some()
             || (selection.pick != Pick::All && all > MOST_SORTED);
@@ -302,6 +307,16 @@ impl Selected {
         let names = wanted.into_iter().map(|at| self.flow.dataset.columns[at].name.clone());
         self.selection.columns = Some(names.collect());
     }
+}
+
+/// The time whose version is asked for, with an offset: a time that has none is UTC.
+fn as_of(value: &str) -> Step<String> {
+    if instant::parse(value).is_none() {
+        return Err(bad_request("asOf is a time, as 2026-10-01T09:30:00Z, or the end of a date"));
+    }
+    let clock = value.get(10..).unwrap_or_default();
+    let is_whole = clock.is_empty() || clock.contains(['Z', '+', '-']);
+    Ok(if is_whole { value.to_owned() } else { format!("{value}Z") })
 }
 
 /// First and last day of a period.

@@ -202,7 +202,9 @@ def refusals_reach_the_assistant_contract_20(tally, service):
         assert "colour" in assistant.refused("get_data", {"dataset": "us_airports", "where": {"colour": "red"}})
         assert assistant.refused("get_data", {"dataset": "us_airports", "limit": 201}).startswith("limit: ")
         refused = assistant.refused("get_data", {"dataset": "us_airports", "as_of": "2020-01-01"})
-        assert refused.startswith("as_of: rows as of a time"), refused
+        assert "first published at" in refused, refused
+        refused = assistant.refused("get_data", {"dataset": "us_airports", "as_of": "2100-01-01"})
+        assert refused.startswith("as_of: "), refused
         return True
 
     tally.check("a refusal is a result with isError", check)

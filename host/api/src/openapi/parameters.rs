@@ -14,7 +14,7 @@ use yearbook_sandbox::{ParameterKind, PluginParameter, PluginSet, TransformDescr
 use crate::request::data_link::{DEFAULT_DAYS, MAX_DAYS};
 
 /// Parameters of `/values`, in the order of contract-15-values-parameters.
-pub(super) const VALUES_PARAMETERS: [&str; 11] = [
+pub(super) const VALUES_PARAMETERS: [&str; 12] = [
     "name",
     "values_limit",
     "start",
@@ -24,6 +24,7 @@ pub(super) const VALUES_PARAMETERS: [&str; 11] = [
     "values_columns",
     "where",
     "bbox",
+    "as_of",
     "after",
     "lang",
 ];
@@ -123,6 +124,13 @@ pub(super) fn components(settings: &CoreSettings, plugins: &PluginSet) -> Value 
             "Keep rows whose geometry meets this box: west, south, east and north in degrees. West > east crosses 180°.",
             &json!({"type": "string", "pattern": "^[^,]+(,[^,]+){3}$"}),
             "166.0,-47.5,179.0,-34.0",
+        ),
+        "as_of": query(
+            "as_of",
+            "Read what was current at this time, at the end of a date (UTC) or at RFC 3339 with an offset, also where the snapshot is not \
+                retained any more. Not after today, not beside `snapshot`.",
+            &json!({"type": "string", "pattern": "^\\d{4}-\\d{2}-\\d{2}([Tt ]\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?([Zz]|[+ -]\\d{2}:\\d{2}))?$"}),
+            "2026-11-21",
         ),
         "apply": apply(plugins),
         "datasets": {

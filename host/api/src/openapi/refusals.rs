@@ -147,11 +147,11 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
         Refusal::InvalidParameters(example_problems(kind, &formats)),
         Refusal::NotAcceptable { available },
         Refusal::NoSuchDataset { name: if kind == RouteKind::Bulk { format!("prices/{name}") } else { name } },
-        Refusal::SnapshotGone { id: SNAPSHOT.to_owned() },
+        Refusal::SnapshotGone { id: SNAPSHOT.to_owned(), as_of: Some(EXAMPLE_TIME) },
         Refusal::NoSuchSnapshot { id: "00000000000000000000000000000000".to_owned() },
         Refusal::NotPublishedYet { first: EXAMPLE_TIME },
         Refusal::HistoryGone { oldest: EXAMPLE_TIME },
-        Refusal::WatermarkGone { oldest },
+        Refusal::WatermarkGone { oldest, as_of: Some(EXAMPLE_TIME) },
         Refusal::BulkForbidden,
         Refusal::NoDerivatives { licence: "CC-BY-ND-4.0".to_owned() },
         Refusal::PaymentRequired {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use http::Method;
 use http::header::{IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_UNMODIFIED_SINCE};
 use http::request::Parts;
+use yearbook_catalog::clock;
 use yearbook_domain::query::Operator;
 use yearbook_domain::values::ValuesQuery;
 use yearbook_domain::{DatasetName, Date, Refusal, ValidationError};
@@ -88,7 +89,7 @@ impl ValuesRequest {
             (RowsOf::Changes, None) => Some(stray("since", "values are those of one snapshot")),
             (RowsOf::Snapshot, None) => uncounted(selection),
         };
-        match (dataset_name(selection), ValuesQuery::parse(&pairs), problem) {
+        match (dataset_name(selection), ValuesQuery::parse(&pairs, clock::now()), problem) {
             (Ok(name), Ok(query), None) => {
                 let wanted = WantedLanguages::range(language.as_deref());
                 Ok(Self { name, parts: bare(parts), query, wanted })
@@ -129,12 +130,8 @@ fn rows_of(selection: &Selection) -> (RowsOf, Option<ValidationError>) {
         stray(&parameter(condition), "a condition has a value to compare with; name one")
     });
     match &selection.version {
-        Version::Current | Version::Snapshot(_) => (RowsOf::Snapshot, empty),
+        Version::Current | Version::Snapshot(_) | Version::AsOf(_) => (RowsOf::Snapshot, empty),
         Version::ChangesSince(_) => (RowsOf::Changes, empty.or_else(|| unchanged(selection))),
-        Version::AsOf(_) => {
-            let sentence = "rows as of a time are not served; name a snapshot";
-            (RowsOf::Snapshot, Some(stray("as_of", sentence)))
-        }
         Version::Revisions => {
             let sentence = "revisions of rows are not served; leave them out";
             (RowsOf::Snapshot, Some(stray("revisions", sentence)))
@@ -175,8 +172,9 @@ fn row_pairs(selection: &Selection) -> Vec<(String, String)> {
     let mut push = |name: &str, value: &str| pairs.push((name.to_owned(), value.to_owned()));
     match &selection.version {
         Version::Snapshot(id) => push("snapshot", id),
+        Version::AsOf(time) => push("as_of", time),
         Version::ChangesSince(since) => push("since", since),
-        Version::Current | Version::AsOf(_) | Version::Revisions => {}
+        Version::Current | Version::Revisions => {}
     }
     if let Some(start) = &selection.start {
         push("start", &first_date(start));

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use axum::extract::Request;
 use http::Uri;
 use http::request::Parts;
-use yearbook_domain::query::{LoadedPlugins, last_value, parse_data, parse_pairs};
+use yearbook_catalog::clock;
+use yearbook_domain::query::{LoadedPlugins, last_value, parse_data_at, parse_pairs};
 use yearbook_domain::{
     Dataset, DatasetName, OutputParameters, Refusal, Selection, ValidationError, changes,
 };
@@ -107,7 +108,7 @@ impl DataRequest {
         let transforms: Vec<(&str, &str)> = served.chain(out).collect();
         let loaded = LoadedPlugins { data: &data, pictures: &pictures, transforms: &transforms };
         let parameters = match rows_of {
-            RowsOf::Snapshot => parse_data(&pairs, loaded),
+            RowsOf::Snapshot => parse_data_at(&pairs, loaded, clock::now()),
             RowsOf::Changes => changes::parse_query(&pairs, loaded),
         };
         let (name, (selection, output)) = match (name, parameters, problem) {

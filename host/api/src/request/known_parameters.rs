@@ -37,6 +37,7 @@ pub(crate) const LINK: RouteParameters = RouteParameters {
         "first",
         "last",
         "bbox",
+        "as_of",
         "apply",
         "days",
     ],
@@ -53,7 +54,18 @@ pub(crate) const CHANGES: RouteParameters =
 
 /// `/values`.
 pub(crate) const VALUES: RouteParameters = RouteParameters {
-    names: &["start", "end", "dimensions", "limit", "snapshot", "columns", "bbox", "after", LANG],
+    names: &[
+        "start",
+        "end",
+        "dimensions",
+        "limit",
+        "snapshot",
+        "columns",
+        "bbox",
+        "as_of",
+        "after",
+        LANG,
+    ],
     prefix: Some("where."),
     ..NONE
 };

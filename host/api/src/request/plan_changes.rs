@@ -146,7 +146,7 @@ async fn locate(
 ) -> Result<Watermark, Error> {
     let beginning = Watermark { set: 0, row: 0 };
     let oldest = history.first().map_or(dataset.current.id, |set| set.from);
-    let gone = || Refusal::WatermarkGone { oldest };
+    let gone = |as_of| Refusal::WatermarkGone { oldest, as_of };
     match since {
         Since::Oldest => Ok(beginning),
         Since::Snapshot(id) if history.is_empty() && id == dataset.current.id => Ok(beginning),
@@ -154,12 +154,14 @@ async fn locate(
             Some(watermark) => Ok(watermark),
             None => Err(match app.core.catalog.snapshot_status(&dataset.name, &id).await? {
                 SnapshotStatus::Unknown => Refusal::NoSuchSnapshot { id: id.to_string() }.into(),
-                SnapshotStatus::Dropped | SnapshotStatus::Retained => gone().into(),
+                SnapshotStatus::Dropped | SnapshotStatus::Retained => {
+                    gone(app.core.past_time(&dataset.name, &id).await?).into()
+                }
             }),
         },
         Since::Within { sha256, row } => {
             let set = history.iter().rposition(|set| set.file.sha256 == sha256 && row <= set.rows);
-            set.map(|set| Watermark { set, row }).ok_or_else(|| gone().into())
+            set.map(|set| Watermark { set, row }).ok_or_else(|| gone(None).into())
         }
     }
 }

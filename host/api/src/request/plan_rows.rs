@@ -4,21 +4,22 @@
 use std::sync::Arc;
 
 use tracing::Instrument;
-use yearbook_catalog::SnapshotStatus;
 use yearbook_domain::{
-    CursorPosition, Dataset, ReadPlan, Refusal, Selection, Snapshot, SnapshotId, ValidationError,
-    cursor, read_plan,
+    CursorPosition, Dataset, ReadPlan, Refusal, Selection, Snapshot, ValidationError, cursor,
+    read_plan,
 };
 use yearbook_http::{Authenticated, Error};
 use yearbook_sandbox::OptionValue;
 
 use super::DataRequest;
+use super::version::{NamedVersion, unlisted_snapshot};
 use crate::ApiState;
 use crate::response::plan::{ResponsePlan, RowSource};
 
 /// A request, resolved against its dataset.
 pub(crate) struct ResolvedRequest {
-    /// The selection in the version to read: a cursor's, a pinned one, or the current one.
+    /// The selection in the version to read: a cursor's, a pinned one, that of a time, or the
+    /// current one.
     pub(crate) plan: ReadPlan,
     /// Position of a cursor.
     pub(super) position: Option<CursorPosition>,
@@ -30,8 +31,8 @@ impl DataRequest {
     /// Plans the response with rows of `dataset`.
     ///
     /// # Errors
-    /// 422 in the order in which the parameters are declared, then 410 for a snapshot that was
-    /// dropped and 404 for one that never was; then the refusals of the caller's plan, and 413
+    /// 422 in the order in which the parameters are declared, then those of the version
+    /// ([`NamedVersion`]); then the refusals of the caller's plan, and 413
     /// for `first` and `last` of too many series.
     pub(super) async fn plan_rows(
         &self,
@@ -68,20 +69,13 @@ impl DataRequest {
             Ok(position) => (position, None),
             Err(problem) => (None, Some(problem)),
         };
-        let pinned =
-            position.as_ref().map(|position| position.source.as_str()).or(sent.snapshot.as_deref());
-        let snapshot = match pinned {
-            Some(id) => retained_snapshot(app, dataset, id).await?,
-            None => Some(Arc::clone(&dataset.current)),
-        };
-        // Where the snapshot is gone, the current one judges: a wrong name is more useful to know
-        // than a lost version.
-        let judge = snapshot.as_ref().unwrap_or(&dataset.current);
+        let cursor = position.as_ref().map(|position| &position.source);
+        let version = NamedVersion::find(app, dataset, cursor, sent).await?;
         let select = |snapshot: Arc<Snapshot>| {
             let (name, namespace) = (dataset.name.clone(), dataset.namespace.clone());
             read_plan::resolve_selection(name, namespace, snapshot, selection)
         };
-        let selected = select(Arc::clone(judge));
+        let selected = select(Arc::clone(version.judge(dataset)));
         let changed = match (&position, &selected) {
             (Some(position), Ok(plan)) if sent.apply.is_none() => {
                 position.validate_filters(plan, sent).err()
@@ -99,14 +93,11 @@ impl DataRequest {
         let Some(plan) = selected.filter(|_| problems.is_empty()) else {
             return Err(Refusal::InvalidParameters(problems).into());
         };
-        let plan = match (snapshot, pinned) {
-            (Some(_), _) => plan,
-            // A cursor is signed, so its snapshot was once: the database need not be asked.
-            (None, Some(id)) if position.is_some() => {
-                return Err(Refusal::SnapshotGone { id: id.to_owned() }.into());
-            }
-            (None, id) => {
-                let snapshot = unlisted_snapshot(app, dataset, id.unwrap_or_default()).await?;
+        let plan = match version {
+            NamedVersion::Readable(_) => plan,
+            NamedVersion::Refused(refusal) => return Err(refusal.into()),
+            NamedVersion::Unlisted(id) => {
+                let snapshot = unlisted_snapshot(app, dataset, &id).await?;
                 // Its columns may stand elsewhere than those of the version that judged.
                 select(snapshot).map_err(Refusal::InvalidParameters)?
             }
@@ -117,41 +108,5 @@ impl DataRequest {
     fn cursor_position(&self, app: &ApiState) -> Result<Option<CursorPosition>, ValidationError> {
         let Some(text) = &self.selection.cursor else { return Ok(None) };
         app.cursors.open(text).map(Some).ok_or_else(|| cursor::invalid_cursor(&self.selection))
-    }
-}
-
-/// Returns the retained snapshot called `id`. The list in memory answers for those that are not
-/// retained, without a query.
-pub(super) async fn retained_snapshot(
-    app: &ApiState,
-    dataset: &Dataset,
-    id: &str,
-) -> Result<Option<Arc<Snapshot>>, Error> {
-    match dataset.snapshots.iter().find(|summary| summary.id.as_str() == id) {
-        Some(summary) => Ok(app.core.catalog_cache.snapshot(dataset, &summary.id).await?),
-        None => Ok(None),
-    }
-}
-
-/// Returns the snapshot called `id`, which the list in memory does not have.
-///
-/// # Errors
-/// 410 for one that was dropped, 404 for one that never was.
-pub(super) async fn unlisted_snapshot(
-    app: &ApiState,
-    dataset: &Dataset,
-    id: &str,
-) -> Result<Arc<Snapshot>, Error> {
-    let gone = || Refusal::SnapshotGone { id: id.to_owned() };
-    let unknown = || Refusal::NoSuchSnapshot { id: id.to_owned() };
-    let id = SnapshotId::parse(id).ok_or_else(unknown)?;
-    match app.core.catalog.snapshot_status(&dataset.name, &id).await? {
-        SnapshotStatus::Unknown => Err(unknown().into()),
-        SnapshotStatus::Dropped => Err(gone().into()),
-        // It was published a moment ago, and the list in memory does not show it yet.
-        SnapshotStatus::Retained => match app.core.catalog_cache.snapshot(dataset, &id).await? {
-            Some(snapshot) => Ok(snapshot),
-            None => Err(gone().into()),
-        },
     }
 }

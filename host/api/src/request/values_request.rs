@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use axum::extract::Request;
 use http::request::Parts;
+use yearbook_catalog::clock;
 use yearbook_domain::query::parse_pairs;
 use yearbook_domain::values::{ValuesQuery, ValuesTarget};
 use yearbook_domain::{Dataset, DatasetName, ReadPlan, Refusal, Snapshot};
 use yearbook_http::Error;
 use yearbook_http::language::WantedLanguages;
 
-use super::plan_rows::{retained_snapshot, unlisted_snapshot};
+use super::version::{NamedVersion, unlisted_snapshot};
 use super::{dataset_name, wanted_languages};
 use crate::ApiState;
 
@@ -35,7 +36,7 @@ impl ValuesRequest {
         let (parts, _) = request.into_parts();
         let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
         let wanted = wanted_languages(&parts);
-        match (dataset_name(&parts.uri), ValuesQuery::parse(&pairs), wanted) {
+        match (dataset_name(&parts.uri), ValuesQuery::parse(&pairs, clock::now()), wanted) {
             (Ok(name), Ok(query), Ok(wanted)) => Ok(Self { name, parts, query, wanted }),
             (name, query, wanted) => {
                 let problems = query.err().unwrap_or_default();
@@ -48,7 +49,7 @@ impl ValuesRequest {
     /// Returns what the request selects of `dataset`.
     ///
     /// # Errors
-    /// 422, then 410 for a snapshot that was dropped and 404 for one that never was.
+    /// 422, then those of the version ([`NamedVersion`]).
     pub(crate) async fn resolve(
         &self,
         app: &ApiState,
@@ -59,12 +60,12 @@ impl ValuesRequest {
             let all = ReadPlan::full_scan(name, namespace, Arc::clone(snapshot));
             self.query.resolve(all).map_err(|found| Error::from(Refusal::InvalidParameters(found)))
         };
-        let Some(id) = self.query.snapshot() else { return resolve(&dataset.current) };
-        if let Some(snapshot) = retained_snapshot(app, dataset, id).await? {
-            return resolve(&snapshot);
+        let version = NamedVersion::find(app, dataset, None, self.query.selection()).await?;
+        let target = resolve(version.judge(dataset))?;
+        match version {
+            NamedVersion::Readable(_) => Ok(target),
+            NamedVersion::Refused(refusal) => Err(refusal.into()),
+            NamedVersion::Unlisted(id) => resolve(&unlisted_snapshot(app, dataset, &id).await?),
         }
-        // Where the snapshot is gone, the current one judges.
-        resolve(&dataset.current)?;
-        resolve(&unlisted_snapshot(app, dataset, id).await?)
     }
 }

@@ -4,22 +4,35 @@
 use std::collections::{HashMap, HashSet};
 
 use super::apply::parse_apply;
+use super::as_of::{check_as_of, parse_as_of};
 use super::conditions::{is_condition, parse_conditions};
 use super::order::{parse_box, parse_series_rows, parse_sort};
 use super::pairs::last_value;
 use super::{
     DEFAULT_LIMIT, LoadedPlugins, MAX_LISTED_NAMES, OutputParameters, Selection, Sent, scalar,
 };
-use crate::ValidationError;
+use crate::{Millis, ValidationError};
 
-/// Parses `pairs` (from [`super::parse_pairs`]). `plugins` are those loaded now. Unknown parameters
-/// are ignored.
+/// Parses `pairs` as [`parse_data_at`] does, where no time is too late for `as_of`.
 ///
 /// # Errors
 /// Every problem there is.
 pub fn parse_data<'a>(
     pairs: &[(String, String)],
     plugins: impl Into<LoadedPlugins<'a>>,
+) -> Result<(Selection, OutputParameters), Vec<ValidationError>> {
+    parse_data_at(pairs, plugins, Millis(i64::MAX))
+}
+
+/// Parses `pairs` (from [`super::parse_pairs`]). `plugins` are those loaded `now`. Unknown
+/// parameters are ignored.
+///
+/// # Errors
+/// Every problem there is.
+pub fn parse_data_at<'a>(
+    pairs: &[(String, String)],
+    plugins: impl Into<LoadedPlugins<'a>>,
+    now: Millis,
 ) -> Result<(Selection, OutputParameters), Vec<ValidationError>> {
     let plugins = plugins.into();
     let mut problems = Vec::new();
@@ -68,6 +81,9 @@ pub fn parse_data<'a>(
         None
     });
     let bbox = collect_error(get("bbox").map(parse_box), &mut note);
+    let as_of = get("as_of").map(|raw| parse_as_of("as_of", raw));
+    let as_of = as_of.map(|sent| check_as_of("as_of", sent?, now, get("snapshot")));
+    let as_of = collect_error(as_of, &mut note);
     let apply = get("apply").map(|raw| parse_apply(raw, plugins.transforms));
     let apply = collect_error(apply, &mut note);
 
@@ -82,6 +98,7 @@ pub fn parse_data<'a>(
         geometry,
         cursor: non_empty(get("cursor")),
         snapshot: get("snapshot").map(str::to_owned),
+        as_of,
         columns,
         conditions,
         sort,

@@ -10,6 +10,9 @@ use strum::EnumMessage;
 use crate::validation::ParameterLocation;
 use crate::{Date, ValidationError};
 
+/// Kind of the problem of a moment where a date is wanted.
+pub(super) const INEXACT_DATE: &str = "date_from_datetime_inexact";
+
 /// Digits that Pydantic reads at most (Python's own bound).
 const MAX_DIGITS: usize = 4300;
 
@@ -29,7 +32,7 @@ pub fn parse_date(name: &str, raw: &str) -> Result<Date, ValidationError> {
         Ok(moment) if moment.date.year == 0 => year_zero_error(name, raw),
         Ok(_) => ValidationError::invalid_query_parameter(
             name,
-            "date_from_datetime_inexact",
+            INEXACT_DATE,
             "Datetimes provided to dates should have zero time - e.g. be exact dates",
             raw,
         ),

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use super::conditions::ConditionParameter;
-use crate::{BoundingBox, Date};
+use crate::{BoundingBox, Date, Millis};
 
 /// Rows and columns that a request asks for, each parameter right in itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +24,8 @@ pub struct Selection {
     pub cursor: Option<String>,
     /// A pinned snapshot's id, as given.
     pub snapshot: Option<String>,
+    /// The last instant of a day or a second; the version of then is read.
+    pub as_of: Option<Sent<Millis>>,
     /// Projection, in the order asked for.
     pub columns: Option<Sent<Vec<String>>>,
     /// Conditions on columns, one for each pair of column and operator, in the order sent.

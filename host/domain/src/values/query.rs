@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::{DEFAULT_VALUES, MAX_COLUMNS, MAX_VALUES, ValuesPage};
 use crate::dataset::GEOMETRY_COLUMN;
-use crate::query::{is_condition, last_value, parse_data, refuse_apply, scalar};
+use crate::query::{is_condition, last_value, parse_data_at, refuse_apply, scalar};
 use crate::read_plan::{parse_value, resolve_selection};
-use crate::{Column, ColumnRole, ReadPlan, Selection, ValidationError};
+use crate::{Column, ColumnRole, Millis, ReadPlan, Selection, ValidationError};
 
 /// Parameters of `/data` that mean the same here, besides conditions.
-const SHARED_PARAMETERS: [&str; 6] = ["start", "end", "dimensions", "snapshot", "columns", "bbox"];
+const SHARED_PARAMETERS: [&str; 7] =
+    ["start", "end", "dimensions", "snapshot", "columns", "bbox", "as_of"];
 
 /// A request for values, each parameter right in itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,20 +36,20 @@ pub struct ValuesTarget {
 }
 
 impl ValuesQuery {
-    /// Parses `pairs` (from [`crate::query::parse_pairs`]). `apply` is refused: counts of rows
-    /// without the transform would be wrong. What else `/data` knows is ignored like any other
-    /// unknown parameter.
+    /// Parses `pairs` (from [`crate::query::parse_pairs`]), as sent `now`. `apply` is refused:
+    /// counts of rows without the transform would be wrong. What else `/data` knows is ignored
+    /// like any other unknown parameter.
     ///
     /// # Errors
     /// Every problem there is.
-    pub fn parse(pairs: &[(String, String)]) -> Result<Self, Vec<ValidationError>> {
+    pub fn parse(pairs: &[(String, String)], now: Millis) -> Result<Self, Vec<ValidationError>> {
         let limit = last_value(pairs, "limit")
             .map(|raw| scalar::parse_positive("limit", raw, MAX_VALUES as u64))
             .transpose();
         let is_shared = |name: &str| SHARED_PARAMETERS.contains(&name) || is_condition(name);
         let shared: Vec<(String, String)> =
             pairs.iter().filter(|(name, _)| is_shared(name)).cloned().collect();
-        let selection = parse_data(&shared, &[]).and_then(|(selection, _)| {
+        let selection = parse_data_at(&shared, &[], now).and_then(|(selection, _)| {
             let named = selection.columns.as_ref().map_or(0, |sent| sent.value.len());
             if named <= MAX_COLUMNS {
                 return Ok(selection);
@@ -84,10 +85,10 @@ impl ValuesQuery {
         }
     }
 
-    /// Returns the id of the snapshot that was asked for, as sent.
+    /// Returns what the request selects.
     #[must_use]
-    pub fn snapshot(&self) -> Option<&str> {
-        self.selection.snapshot.as_deref()
+    pub fn selection(&self) -> &Selection {
+        &self.selection
     }
 
     /// Returns the value of `columns` as sent; empty without one.

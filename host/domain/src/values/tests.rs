@@ -8,7 +8,7 @@ use super::*;
 use crate::fixtures::snapshot;
 use crate::query::parse_pairs;
 use crate::read_plan::FloatKey;
-use crate::{Column, ColumnRole, ColumnType, DatasetName, Namespace, ReadPlan};
+use crate::{Column, ColumnRole, ColumnType, DatasetName, Millis, Namespace, ReadPlan};
 
 fn all() -> ReadPlan {
     let column = |name, of, role| Column::new(name, of, role);
@@ -27,11 +27,11 @@ fn all() -> ReadPlan {
 }
 
 fn resolve(raw: &str) -> ValuesTarget {
-    ValuesQuery::parse(&parse_pairs(raw)).unwrap().resolve(all()).unwrap()
+    ValuesQuery::parse(&parse_pairs(raw), Millis(0)).unwrap().resolve(all()).unwrap()
 }
 
 fn problems(raw: &str) -> Vec<(String, String, &'static str)> {
-    let parsed = ValuesQuery::parse(&parse_pairs(raw));
+    let parsed = ValuesQuery::parse(&parse_pairs(raw), Millis(0));
     let problems = parsed.and_then(|query| query.resolve(all())).unwrap_err();
     let problem = |problem: crate::ValidationError| {
         (problem.loc[1].clone(), problem.msg.replace("Value error, ", ""), problem.kind)
@@ -53,6 +53,7 @@ fn parameters_have_their_defaults_and_bounds_contract_15() {
     // What belongs to rows alone is unknown here.
     assert_eq!(resolve("first=0&last=x&sort=nothing&format=xml&geometry=7&cursor=a"), plain);
     assert!(resolve("snapshot=x&columns=region&limit=10000").is_whole());
+    assert!(resolve("as_of=1970-01-01").is_whole(), "rows of one version, all of them");
     for raw in ["start=2020-01-01", "end=2020-01-01", "dimensions=x", "where.value.ge=1"] {
         assert!(!resolve(raw).is_whole(), "{raw}");
     }

@@ -1,8 +1,8 @@
 //! Sentences of refusals and failures (contract-2-sentence): one each, with the problem and what to
 //! do next. Nothing about our insides.
 
-use yearbook_domain::Refusal;
 use yearbook_domain::read_plan::UNBOUNDED_ROWS;
+use yearbook_domain::{Millis, Refusal};
 
 use super::Error;
 
@@ -56,8 +56,9 @@ fn refusal_message(refusal: &Refusal) -> String {
             let available = if available.is_empty() { "none".to_owned() } else { available.join(", ") };
             format!("There is no integration for '{tool}'; those that there are: {available}.")
         }
-        Refusal::SnapshotGone { id } => {
-            format!("Snapshot '{id}' is not kept any more; start again without cursor and snapshot to read the current one.")
+        Refusal::SnapshotGone { id, as_of } => {
+            let way = read_again(*as_of, "its rows");
+            format!("Snapshot '{id}' is not kept any more;{way} start again without cursor and snapshot to read the current one.")
         }
         Refusal::NoSuchSnapshot { id } => {
             format!("This dataset never had a snapshot '{id}'; its metadata lists the ids that it keeps, do not guess.")
@@ -68,8 +69,9 @@ fn refusal_message(refusal: &Refusal) -> String {
         Refusal::HistoryGone { oldest } => {
             format!("What this dataset was at that time is no longer known; ask for {} or a later time.", oldest.to_rfc3339())
         }
-        Refusal::WatermarkGone { oldest } => {
-            format!("What changed since then is no longer known; read snapshot '{oldest}' or a newer one anew and go on from there.")
+        Refusal::WatermarkGone { oldest, as_of } => {
+            let way = read_again(*as_of, "the rows of then");
+            format!("What changed since then is no longer known;{way} read snapshot '{oldest}' or a newer one anew and go on from there.")
         }
         Refusal::BulkForbidden => "The licence of this dataset forbids bulk redistribution on every plan; use /data.".to_owned(),
         Refusal::NoDerivatives { licence } => {
@@ -113,6 +115,13 @@ fn refusal_message(refusal: &Refusal) -> String {
         }
         Refusal::RateLimited { retry_after } => format!("Too many requests at once; wait {retry_after} s, then go on more slowly."),
     }
+}
+
+/// Names the time as of which `rows` are read again (contract-21-as-of-sentence).
+fn read_again(as_of: Option<Millis>, rows: &str) -> String {
+    as_of.map_or_else(String::new, |time| {
+        format!(" as_of={} on /data reads {rows} again; or", time.to_rfc3339())
+    })
 }
 
 /// Says only what would help this caller (spec-7-413).

@@ -118,7 +118,7 @@ pub fn insert_headers(
     headers: &mut HeaderMap,
 ) {
     insert_error_headers(error, content_type, headers);
-    if let Error::Refused(Refusal::WatermarkGone { oldest }) = error
+    if let Error::Refused(Refusal::WatermarkGone { oldest, .. }) = error
         && let Ok(oldest) = HeaderValue::try_from(oldest.as_str())
     {
         headers.insert(WATERMARK, oldest);

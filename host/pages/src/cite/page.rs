@@ -2,7 +2,7 @@
 
 use askama::Template;
 use yearbook_catalog::CitedState;
-use yearbook_domain::{Citation, CitationFormat, SnapshotId};
+use yearbook_domain::{Citation, CitationFormat, Millis, SnapshotId};
 
 use super::{Subject, nearest_kept};
 use crate::credit_view::CreditView;
@@ -39,11 +39,16 @@ impl<'a> CitePage<'a> {
         let mark = if citation.query.is_whole() { '?' } else { '&' };
         let with = |parameter: &str| format!("{}{path}{mark}{parameter}", site.root);
         let is_kept = subject.cited.state == CitedState::Retained;
-        let is_computable = is_kept && subject.request.gone_release().is_none();
-        let id = citation.snapshot_id;
+        let is_loaded = subject.request.gone_release().is_none();
+        let is_computable = is_kept && is_loaded;
+        let version = match subject.past.map(Millis::to_rfc3339) {
+            Some(time) => Some(format!("as_of={time}")),
+            None => is_kept.then(|| format!("snapshot={}", citation.snapshot_id)),
+        };
         let selection = if query.is_empty() { String::new() } else { format!("&{query}") };
-        let data_url =
-            format!("{}/v1/datasets/{name}/data?snapshot={id}{selection}", subject.base_url);
+        let data_url = version.filter(|_| is_loaded).map(|version| {
+            format!("{}/v1/datasets/{name}/data?{version}{selection}", subject.base_url)
+        });
         let nearest = subject.dataset.as_deref().filter(|_| !is_kept);
         let nearest = nearest.and_then(|dataset| nearest_kept(&subject.cited, dataset));
         Self {
@@ -55,7 +60,7 @@ impl<'a> CitePage<'a> {
                 .map(|format| (format.title(), with(&format!("format={}", format.name()))))
                 .collect(),
             date: citation.created_at.date().to_string(),
-            data_url: is_computable.then_some(data_url),
+            data_url,
             verify_url: (is_computable && citation.digest.is_none()).then(|| with("verify=true")),
             is_verified: subject.is_verified,
             nearest: nearest.map(|id| (format!("{}/cite/{name}/{id}", site.root), id)),

@@ -6,7 +6,7 @@ mod structures;
 
 use yearbook_sdk::Value;
 use yearbook_sdk::adapter::{
-    Column, ColumnType, Dataset, Example, Fact, Operator, Pick, Question, Reply,
+    Column, ColumnType, Dataset, Example, Fact, Operator, Pick, Question, Reply, Version,
 };
 use yearbook_sdk::testing::sample::SampleCatalogue;
 use yearbook_sdk::testing::{adapting, encode};
@@ -151,6 +151,49 @@ fn what_changed_since_is_all_of_a_dataflow_or_nothing_contract_19() {
         let address = format!("/2.1/data/HARVEST_LONG?updatedAfter={wrong}");
         assert_eq!(document(&address).status, 400, "{wrong}");
     }
+}
+
+#[test]
+fn data_is_that_of_a_time_contract_21() {
+    for (sent, time) in [
+        ("2026-06-30", "2026-06-30"),
+        ("2026-06-30T09:00:00Z", "2026-06-30T09:00:00Z"),
+        ("2026-06-30T09:00:00.25+13:00", "2026-06-30T09:00:00.25+13:00"),
+        ("2026-06-30T09:00:00-03:30", "2026-06-30T09:00:00-03:30"),
+        // `xs:dateTime` may leave the offset out.
+        ("2026-06-30T09:00:00", "2026-06-30T09:00:00Z"),
+    ] {
+        for address in ["/2.1/data/HARVEST_LONG?asOf=", "/3.0/data/dataflow/*/HARVEST_LONG?asOf="] {
+            let request = Example::get(&format!("{address}{sent}"), 0).request;
+            let (reply, asked) = catalogue::reply(&request);
+            let Reply::Rows(rows) = reply else { panic!("{sent}") };
+            assert_eq!(rows.selection.version, Version::AsOf(time.to_owned()), "{sent}");
+            // How many rows the newest version has says nothing.
+            let counted = asked.iter().find_map(|question| match question {
+                Question::Count(selection) => Some(&selection.version),
+                _ => None,
+            });
+            assert_eq!(counted, Some(&rows.selection.version), "{sent}");
+            assert_eq!(rows.selection.limit, Some(72), "{sent}");
+        }
+    }
+    for (query, status) in [
+        ("asOf=soon", 400),
+        ("asOf=", 400),
+        ("asOf=2026-06-30T09", 400),
+        ("asOf=2026-06-30&updatedAfter=2026-01-01", 501),
+    ] {
+        assert_eq!(document(&format!("/2.1/data/HARVEST_LONG?{query}")).status, status, "{query}");
+    }
+    let of_then = "/2.1/availableconstraint/HARVEST_LONG?asOf=2026-06-30";
+    let (_, asked) = catalogue::reply(&Example::get(of_then, 0).request);
+    let versions = asked.iter().filter_map(|question| match question {
+        Question::Count(selection) => Some(&selection.version),
+        Question::Values(query) => Some(&query.selection.version),
+        _ => None,
+    });
+    let versions: Vec<_> = versions.collect();
+    assert_eq!(versions, [&Version::AsOf("2026-06-30".to_owned()); 2]);
 }
 
 #[test]

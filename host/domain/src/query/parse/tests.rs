@@ -36,6 +36,7 @@ fn defaults_are_those_of_spec_4_1() {
             geometry: true,
             cursor: None,
             snapshot: None,
+            as_of: None,
             columns: None,
             conditions: Vec::new(),
             sort: None,

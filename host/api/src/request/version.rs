@@ -1,0 +1,115 @@
+//! The version of a dataset that a request reads: a cursor's, a pinned one, that of a time
+//! (contract-21-as-of), or the current one. Never touches a stored row.
+
+use std::sync::Arc;
+
+use yearbook_catalog::SnapshotStatus;
+use yearbook_domain::{CursorSource, Dataset, Refusal, Selection, Snapshot, SnapshotId};
+use yearbook_http::Error;
+
+use crate::ApiState;
+
+/// The version that a request names.
+pub(super) enum NamedVersion {
+    /// It can be read.
+    Readable(Arc<Snapshot>),
+    /// It cannot. Clients are told once all else is right: a wrong name is more useful to know than
+    /// a lost version.
+    Refused(Refusal),
+    /// The list in memory does not have this id, and only the database tells what became of it.
+    Unlisted(String),
+}
+
+impl NamedVersion {
+    /// Finds the version of a request that goes on at `cursor` or selects `sent` anew.
+    ///
+    /// # Errors
+    /// 503 for one that is being made again; those of the catalog and the store.
+    pub(super) async fn find(
+        app: &ApiState,
+        dataset: &Dataset,
+        cursor: Option<&CursorSource>,
+        sent: &Selection,
+    ) -> Result<Self, Error> {
+        match (cursor, &sent.snapshot, &sent.as_of) {
+            (Some(CursorSource::Snapshot(id)), ..) => {
+                Self::of_cursor(app, dataset, id, sent.as_of.is_some()).await
+            }
+            // It belongs to other rows, which is told by what it holds.
+            (Some(CursorSource::Changes(_)), ..) | (None, None, None) => {
+                Ok(Self::Readable(Arc::clone(&dataset.current)))
+            }
+            (None, Some(id), _) => Ok(match retained_snapshot(app, dataset, id).await? {
+                Some(snapshot) => Self::Readable(snapshot),
+                None => Self::Unlisted(id.clone()),
+            }),
+            (None, None, Some(time)) => match app.core.version_at(dataset, time.value).await {
+                Ok(snapshot) => Ok(Self::Readable(snapshot)),
+                Err(Error::Refused(refusal)) => Ok(Self::Refused(refusal)),
+                Err(error) => Err(error),
+            },
+        }
+    }
+
+    /// The version that a page goes on in. As of a time pages go on however long they take.
+    async fn of_cursor(
+        app: &ApiState,
+        dataset: &Dataset,
+        id: &SnapshotId,
+        is_of_time: bool,
+    ) -> Result<Self, Error> {
+        if let Some(snapshot) = retained_snapshot(app, dataset, id.as_str()).await? {
+            return Ok(Self::Readable(snapshot));
+        }
+        if is_of_time && let Some(snapshot) = app.core.past_version(dataset, id.as_str()).await? {
+            return Ok(Self::Readable(snapshot));
+        }
+        // A cursor is signed, so its snapshot was once.
+        Ok(Self::Refused(app.core.snapshot_gone(&dataset.name, id).await?))
+    }
+
+    /// Returns the version that parameters are judged by: where the one that is named is gone, the
+    /// current one.
+    pub(super) fn judge<'a>(&'a self, dataset: &'a Dataset) -> &'a Arc<Snapshot> {
+        match self {
+            Self::Readable(snapshot) => snapshot,
+            Self::Refused(_) | Self::Unlisted(_) => &dataset.current,
+        }
+    }
+}
+
+/// Returns the retained snapshot called `id`. The list in memory answers for those that are not
+/// retained, without a query.
+async fn retained_snapshot(
+    app: &ApiState,
+    dataset: &Dataset,
+    id: &str,
+) -> Result<Option<Arc<Snapshot>>, Error> {
+    match dataset.snapshots.iter().find(|summary| summary.id.as_str() == id) {
+        Some(summary) => Ok(app.core.catalog_cache.snapshot(dataset, &summary.id).await?),
+        None => Ok(None),
+    }
+}
+
+/// Returns the snapshot called `id`, which the list in memory does not have.
+///
+/// # Errors
+/// 410 for one that was dropped, 404 for one that never was.
+pub(super) async fn unlisted_snapshot(
+    app: &ApiState,
+    dataset: &Dataset,
+    id: &str,
+) -> Result<Arc<Snapshot>, Error> {
+    let unknown = || Refusal::NoSuchSnapshot { id: id.to_owned() };
+    let parsed = SnapshotId::parse(id).ok_or_else(unknown)?;
+    let found = match app.core.catalog.snapshot_status(&dataset.name, &parsed).await? {
+        SnapshotStatus::Unknown => return Err(unknown().into()),
+        SnapshotStatus::Dropped => None,
+        // It was published a moment ago, and the list in memory does not show it yet.
+        SnapshotStatus::Retained => app.core.catalog_cache.snapshot(dataset, &parsed).await?,
+    };
+    match found {
+        Some(snapshot) => Ok(snapshot),
+        None => Err(app.core.snapshot_gone(&dataset.name, &parsed).await?.into()),
+    }
+}

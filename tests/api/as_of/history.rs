@@ -1,0 +1,133 @@
+//! Versions that retention dropped: history reads them again.
+
+use std::time::Duration;
+
+use serde_json::json;
+use yearbook_catalog::Retention;
+use yearbook_domain::Millis;
+use yearbook_publish::{GcSettings, collect_garbage};
+use yearbook_tests::app::TestApp;
+
+use super::{DATA, get, next, service, used};
+
+/// Drops all versions but the newest, and their files.
+async fn drop_old(app: &TestApp) -> usize {
+    let retention = Retention { snapshots: 1, hours: 0, history: true };
+    let settings = GcSettings { retention, unnamed_for: Duration::ZERO, dry_run: false };
+    let mut dropped = 0;
+    for _ in 0..2 {
+        // What was let go an instant ago is too young, however short the age.
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let collected = collect_garbage(&app.store, &app.files, settings).await.unwrap();
+        dropped += collected.dropped.len();
+    }
+    app.catalog_cache.refresh().await.unwrap();
+    dropped
+}
+
+/// Reads `path` until its version has been made again.
+async fn patiently(app: &TestApp, key: &str, path: &str) -> yearbook_tests::app::Reply {
+    for _ in 0..100 {
+        let reply = get(app, key, path).await;
+        if reply.status != 503 {
+            return reply;
+        }
+        assert_eq!(reply.outcome().1, "rebuilding");
+        assert!(!reply.header("retry-after").is_empty());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("{path} is not made again");
+}
+
+#[tokio::test]
+async fn what_retention_dropped_is_read_as_of_its_time_contract_21() {
+    let (app, key, ids) = service().await;
+    let then = get(&app, &key, &format!("{DATA}?as_of=2024-03-01T12:00:00Z")).await;
+    let page = get(&app, &key, &format!("{DATA}?as_of=2024-03-01T12:00:00Z&limit=3")).await;
+    let plain = get(&app, &key, &format!("{DATA}?snapshot={}&limit=3", ids[0])).await;
+    let dropped = drop_old(&app).await;
+    assert_eq!(dropped, 2);
+
+    let path = format!("{DATA}?as_of=2024-03-01T12:00:00Z");
+    let again = patiently(&app, &key, &path).await;
+    assert_eq!(again.status, 200, "{}", again.text());
+    assert_eq!(again.json(), then.json());
+    for name in ["x-service-snapshot-id", "last-modified", "x-service-attribution"] {
+        assert_eq!(again.header(name), then.header(name), "{name}");
+    }
+    let values = "/v1/datasets/harvest/values?columns=value&as_of=2024-03-01T12:00:00Z";
+    let values = patiently(&app, &key, values).await.json();
+    assert_eq!((&values["snapshot_id"], &values["rows"]), (&json!(ids[0]), &json!(7)));
+
+    // Pages as of a time go on; those of a snapshot do not, and say how its rows are read.
+    let second = patiently(&app, &key, &next(&page)).await;
+    assert_eq!(second.json().as_array().unwrap().len(), 3, "{}", second.text());
+    let third = patiently(&app, &key, &next(&second)).await;
+    assert_eq!(third.json().as_array().unwrap().len(), 1);
+    let before = used(&app, &key).await;
+    let cursor = plain.header("x-next-page");
+    for query in [format!("snapshot={}", ids[0]), format!("cursor={cursor}&limit=3")] {
+        for path in [DATA, "/v1/datasets/harvest/values"] {
+            if path != DATA && query.starts_with("cursor") {
+                continue;
+            }
+            let gone = get(&app, &key, &format!("{path}?{query}")).await;
+            assert_eq!(gone.outcome(), (410, "snapshot_gone".to_owned()), "{path} {query}");
+            let sentence = gone.json()["detail"].as_str().unwrap().to_owned();
+            assert!(sentence.contains("as_of=2024-03-01T10:00:00Z"), "{sentence}");
+        }
+    }
+    let gone = get(&app, &key, &format!("/v1/datasets/harvest/changes?since={}", ids[0])).await;
+    if gone.status == 410 {
+        let sentence = gone.json()["detail"].as_str().unwrap().to_owned();
+        assert!(sentence.contains("as_of=2024-03-01T10:00:00Z"), "{sentence}");
+    }
+    assert_eq!(used(&app, &key).await, before + u64::from(gone.status == 200));
+    let named = patiently(&app, &key, &format!("{DATA}?as_of=2024-03-01T10:00:00Z")).await;
+    assert_eq!(named.header("x-service-snapshot-id"), ids[0], "the time that sentences name");
+}
+
+#[tokio::test]
+async fn the_page_of_a_dropped_snapshot_names_the_time_contract_21() {
+    let (app, key, ids) = service().await;
+    drop_old(&app).await;
+    let path = format!("/cite/harvest/{}?columns=date%2Cvalue", ids[1]);
+    let page = app.get(&path).header("accept", "text/html").send().await;
+    assert_eq!(page.status, 200, "{}", page.text());
+    let address = "/v1/datasets/harvest/data?as_of=2024-03-01T18:30:00Z&columns=date%2Cvalue";
+    let shown = address.replace('&', "&#38;");
+    assert!(page.text().contains(&shown), "{}", page.text());
+    let read = patiently(&app, &key, address).await;
+    assert_eq!(read.header("x-service-snapshot-id"), ids[1]);
+    let verify = get(&app, &key, &format!("{path}&verify=true")).await;
+    assert_eq!(verify.outcome(), (410, "snapshot_gone".to_owned()));
+    let sentence = verify.json()["detail"].as_str().unwrap().to_owned();
+    assert!(sentence.contains("as_of=2024-03-01T18:30:00Z"), "{sentence}");
+    let text = app.get(&format!("/cite/harvest/{}", ids[1])).header("accept", "text/plain");
+    let text = text.send().await.text();
+    assert!(text.contains("as_of=2024-03-01T18:30:00Z"), "{text}");
+}
+
+#[tokio::test]
+async fn times_that_history_forgot_are_410_contract_21() {
+    let (app, key, ids) = service().await;
+    drop_old(&app).await;
+    let name = yearbook_domain::DatasetName::parse("harvest").unwrap();
+    let before = Millis::parse_iso8601("2024-03-02T00:00:00Z").unwrap();
+    assert_eq!(app.store.forget_history(&name, before).await.unwrap(), 1);
+    app.catalog_cache.refresh().await.unwrap();
+    let charged = used(&app, &key).await;
+    for path in [DATA, "/v1/datasets/harvest/values", "/v1/datasets/harvest/link"] {
+        let gone = get(&app, &key, &format!("{path}?as_of=2024-03-01T12:00:00Z")).await;
+        assert_eq!(gone.outcome(), (410, "history_gone".to_owned()), "{path}");
+        let sentence = gone.json()["detail"].as_str().unwrap().to_owned();
+        assert!(sentence.contains("2024-03-01T18:30:00Z"), "{sentence}");
+    }
+    assert_eq!(used(&app, &key).await, charged);
+    let oldest = patiently(&app, &key, &format!("{DATA}?as_of=2024-03-01T18:30:00Z")).await;
+    assert_eq!(oldest.header("x-service-snapshot-id"), ids[1]);
+    // Without history there is no time to name.
+    let gone = get(&app, &key, &format!("{DATA}?snapshot={}", ids[0])).await;
+    assert_eq!(gone.outcome(), (410, "snapshot_gone".to_owned()));
+    assert!(!gone.text().contains("as_of"), "{}", gone.text());
+}
