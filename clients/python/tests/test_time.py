@@ -10,7 +10,7 @@ from faulty import Fault
 from proofs import proof
 
 import yearbook_client as yb
-from yearbook_client import cli, errors
+from yearbook_client import assistant, cli, errors
 from yearbook_client.selection import Selection
 
 UTC = datetime.timezone.utc
@@ -106,6 +106,14 @@ def test_rows_are_those_that_were_known_then_contract_21(make, tmp_path):
     before = service.charged
     assert str(list(client.get("table", to="rows", as_of="2026-09-01"))) == str(list(then))
     assert service.charged == before
+
+
+def test_assistants_read_other_times_too(make):
+    service, client = make(rows=9)
+    service.history = [(FIRST, service.current)]
+    service.refresh(rows=5)
+    tools = assistant.Tools(client)
+    assert [len(tools.get("table", as_of=day)["rows"]) for day in ("2026-09-01", None)] == [9, 5]
 
 
 @proof

@@ -67,9 +67,11 @@ class Tools:
         dimensions: str | None = None,
         columns: list[str] | None = None,
         limit: int = 100,
+        as_of: str | None = None,
     ) -> dict[str, Any]:
         """Read rows of a dataset, at most 500, without geometry. Dates are YYYY-MM-DD and inclusive;
-        `dimensions` is a text that any dimension contains. `complete` tells whether there are more."""
+        `dimensions` is a text that any dimension contains; `as_of` is a date, and reads what was known
+        then. `complete` tells whether there are more."""
         wanted = max(1, min(limit, MAX_ROWS))
         # One row more shows whether rows remain, in the same request.
         rows = self._client.get(
@@ -80,6 +82,7 @@ class Tools:
             columns=columns,
             geometry=False,
             limit=wanted + 1,
+            as_of=as_of,
             to="rows",
         )
         room = max(1, MAX_CELLS // max(1, len(rows.columns)))
