@@ -240,6 +240,9 @@ def test_vintages_since_a_time_begin_with_what_stood_then_contract_21(make):
     assert {one.query["since"] for one in service.asked if one.path.endswith("/revisions")} == {"2026-11-19T22:30:00Z"}
     names, _ = plain(client.revisions("table", to="rows", shape="wide", value="value", since="2026-11-19"))
     assert names == ["date", "region", "2026-11-19T23:59:59Z", FOURTH]
+    # Before anything was known there is no vintage.
+    names, _ = plain(client.revisions("table", to="rows", shape="wide", value="value", since="2020-01-01"))
+    assert names == ["date", "region", FIRST, SECOND, THIRD, FOURTH]
     assert len(client.revisions("table", to="rows", since=SECOND)) == 4
 
 
@@ -333,3 +336,34 @@ def test_versions_of_the_service_are_those_of_their_times_contract_21(monkeypatc
             yb.get(name, as_of=at, to="rows")
     with pytest.raises(errors.InvalidParametersError, match=r"as_of"):
         yb.get(name, as_of="2999-01-01", to="rows")
+
+
+@pytest.mark.service
+@proof
+def test_revisions_of_the_service_make_what_was_known_then_contract_21(monkeypatch):
+    """The law: rows that stood at a time are those of that time; so are the columns of vintages."""
+    monkeypatch.setenv("SERVICE_BASE_URL", conftest.SERVICE)
+    monkeypatch.setenv("SERVICE_API_KEY", conftest.KEYS["enterprise"])
+    name = "synthetic_nz_retail_quarterly"
+    versions = sorted(yb.describe(name).snapshots, key=lambda one: one.created_at)
+    rows = yb.revisions(name, to="rows")
+    assert len(rows) > versions[-1].rows
+    wide = yb.revisions(name, shape="wide", to="rows")
+    assert [column.name for column in wide.columns][-2:] == [one.created_at for one in versions[-2:]]
+    for version in versions[-2:]:
+        at = moment(version.created_at)
+        stood = [{key: one for key, one in row.items() if key not in ("_valid_from", "_valid_to")} for row in rows if row["_valid_from"] <= at and (row["_valid_to"] is None or row["_valid_to"] > at)]
+        known = yb.get(name, as_of=at, to="rows")
+        assert stood == known
+        keys = ("date", "period", "region", "measure")
+        column = {tuple(row[key] for key in keys): row[version.created_at] for row in wide if row[version.created_at] is not None}
+        assert column == {tuple(row[key] for key in keys): row["value"] for row in known}
+    # What had ended before is left out, and a selection judges each version.
+    since = yb.revisions(name, since=versions[-1].created_at, where={"region": "Gisborne", "measure": "sales"}, start="2025-04-01", columns=["period", "value"], to="rows")
+    assert [(row["period"], row["value"]) for row in since if row["_valid_to"] is None] == [("2025-Q2", 217.3), ("2025-Q3", 203.3), ("2025-Q4", 211.5)]
+    assert {row["_valid_to"] for row in since} <= {None, moment(versions[-1].created_at)}
+    assert name in yb.cite(rows)
+    for to in ("pandas", "polars", "arrow"):
+        assert len(read(lambda _, **how: yb.revisions(name, **how), to)) == len(rows)
+    with pytest.raises(errors.InvalidParametersError, match="since"):
+        yb.revisions(name, since="2999-01-01", to="rows")

@@ -17,7 +17,7 @@ KEY_ROLES <- c("date", "period", "dimension", "key")
 #' was what the service said; `NA` is until now. Wide, there is a row for each date and series, and a
 #' column for each time at which rows changed, called by it, such as `2026-08-20T22:45:00Z`: values as
 #' they were known then, `NA` before a row was known and after it went. With `since` the first of these
-#' columns is `since` itself.
+#' columns is `since` itself, where rows stood then.
 #'
 #' @inheritParams yb_get
 #' @param columns Names of columns, in the order that you want; `_valid_from` and `_valid_to` come
@@ -99,17 +99,18 @@ as_vintages <- function(long, triangle, since, to) {
   from <- as.double(long[[STOOD[1]]])
   until <- as.double(long[[STOOD[2]]])
   times <- c(from, until[!is.na(until)])
-  if (!is.null(since) && nrow(long)) {
+  stood_at <- function(time) which(from <= time & (is.na(until) | until > time))
+  if (!is.null(since)) {
     # Before it only a part of the rows is here, at it all that stood.
     since <- seconds_of(since)
-    times <- c(since, times[times > since])
+    times <- c(if (length(stood_at(since))) since, times[times > since])
   }
   row <- if (length(triangle$keys) && nrow(long)) row_index(long[triangle$keys]) else rep(1L, nrow(long))
   first <- which(!duplicated(row))
   wide <- as.data.frame(long)[first, triangle$keys, drop = FALSE]
   values <- long[[triangle$value]]
   for (time in sort(unique(times))) {
-    stands <- which(from <= time & (is.na(until) | until > time))
+    stands <- stood_at(time)
     if (anyDuplicated(row[stands])) {
       abort_usage(
         "At one time two rows had the same keys.",

@@ -325,7 +325,7 @@ def check_labels(tally, client):
 
 
 def check_times(tally, client):
-    """Two versions by their times, as rows, a file, a link and values."""
+    """Two versions by their times, as rows, a file, a link and values, and by their revisions."""
     code = (
         'library(yearbook); name <- "synthetic_nz_retail_quarterly"; versions <- utils::tail(as.data.frame(yb_describe(name)$snapshots), 2);'
         'versions <- versions[order(versions$created_at), ]; then <- as.POSIXct(versions$created_at[1], "UTC", "%Y-%m-%dT%H:%M:%SZ");'
@@ -339,6 +339,17 @@ def check_times(tally, client):
         'stopifnot(inherits(early, c("yb_error_not_published", "yb_error_not_found"), which = TRUE) > 0)'
     )
     tally.check("versions by their times", lambda: client.r(code, client.key, cache="times"))
+    code = (
+        'library(yearbook); name <- "synthetic_nz_retail_quarterly"; long <- yb_revisions(name); wide <- yb_revisions(name, shape = "wide");'
+        'stopifnot(nrow(long) > 2048, inherits(long[["_valid_to"]], "POSIXct"), nrow(wide) == 2048);'
+        'for (vintage in utils::tail(names(wide), 2)) { at <- as.POSIXct(vintage, "UTC", "%Y-%m-%dT%H:%M:%SZ");'
+        'until <- long[["_valid_to"]]; stood <- long[long[["_valid_from"]] <= at & (is.na(until) | until > at), ];'
+        "known <- yb_get(name, as_of = at); value <- wide[[vintage]];"
+        "stopifnot(all.equal(as.data.frame(stood)[names(known)], as.data.frame(known), check.attributes = FALSE));"
+        "stopifnot(identical(value[!is.na(value)], known$value[!is.na(known$value)])) };"
+        'cited <- paste(capture.output(print(yb_cite(long))), collapse = " "); stopifnot(grepl(name, cited, fixed = TRUE))'
+    )
+    tally.check("revisions and vintages", lambda: client.r(code, client.key, cache="times"))
 
 
 @proof

@@ -7,7 +7,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import Any
 
 from .credits import Credit, attach
@@ -22,6 +22,7 @@ from .settings import require
 
 FROM, UNTIL = "_valid_from", "_valid_to"
 SHAPES = ("long", "wide")
+_NEVER = datetime.max.replace(tzinfo=timezone.utc)
 # Roles of columns that tell rows apart. Others, such as statuses, change from version to version.
 _KEYS = ("date", "period", "dimension", "key")
 
@@ -103,10 +104,11 @@ def _wide(
     """Returns a row for each combination of `keys`, with a column for each time of a change."""
     rows: Rows = _timed(convert(pulled, "rows"), "rows")
     found = {row[name] for row in rows for name in (FROM, UNTIL)} - {None}
-    if pulled.plan.selection.since is not None and rows:
+    if pulled.plan.selection.since is not None:
         # Before it only a part of the rows is here, at it all that stood.
         since = instant(pulled.plan.selection.since)
-        found = {one for one in found if one > since} | {since}
+        stood = any(row[FROM] <= since and since < (row[UNTIL] or _NEVER) for row in rows)
+        found = {one for one in found if one > since} | ({since} if stood else set())
     times = sorted(found)
     lines: dict[tuple[Any, ...], list[Any]] = {}
     claimed: dict[tuple[Any, ...], list[bool]] = {}

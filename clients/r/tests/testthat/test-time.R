@@ -134,7 +134,10 @@ test_that("vintages since a time begin with what stood then (contract-21-clients
   found <- yb_revisions("demo", shape = "wide", value = "value", since = "2026-11-19T22:30:00Z")
   expect_identical(names(found), c("date", "region", "2026-11-19T22:30:00Z", THIRD, FOURTH))
   expect_identical(found[[3]], c(NA, 7, NA, NA))
-  expect_identical(names(yb_revisions("demo", shape = "wide", value = "value", since = "2026-11-19"))[-(1:2)], c("2026-11-19T23:59:59Z", FOURTH))
+  since <- function(since) names(yb_revisions("demo", shape = "wide", value = "value", since = since))[-(1:2)]
+  expect_identical(since("2026-11-19"), c("2026-11-19T23:59:59Z", FOURTH))
+  # Before anything was known there is no vintage.
+  expect_identical(since("2020-01-01"), c(FIRST, SECOND, THIRD, FOURTH))
 })
 
 test_that("arguments of revisions that are none are refused (contract-21-clients-revisions)", {
