@@ -252,12 +252,6 @@ async fn what_is_wrong_with_a_selection_is_refused_as_on_v1_contract_17() {
         let own: Vec<Value> = problems.iter().map(|problem| problem["sentence"].clone()).collect();
         assert_eq!(own, sentences, "{query}");
     }
-    let revisions = Selection { version: Version::Revisions, ..all() };
-    let own = app.get(&framed(&rows(revisions, "json"), &bare())).key(&key).send().await;
-    assert_eq!(
-        (own.status.as_u16(), &own.json()["problems"][0]["place"][1]),
-        (422, &json!("revisions"))
-    );
     let option =
         Rows { options: vec![("delimiter".to_owned(), "xx".to_owned())], ..rows(all(), "csv") };
     let own = app.get(&framed(&option, &bare())).key(&key).send().await;

@@ -131,3 +131,26 @@ async fn times_that_history_forgot_are_410_contract_21() {
     assert_eq!(gone.outcome(), (410, "snapshot_gone".to_owned()));
     assert!(!gone.text().contains("as_of"), "{}", gone.text());
 }
+
+#[tokio::test]
+async fn a_time_between_versions_that_are_not_known_is_410_contract_21() {
+    let (app, key, ids) = service().await;
+    let name = yearbook_domain::DatasetName::parse("harvest").unwrap();
+    let held = yearbook_domain::SnapshotId::parse(&ids[0]).unwrap();
+    app.store.hold_snapshot(&name, &held).await.unwrap();
+    assert_eq!(drop_old(&app).await, 1, "one is held");
+    let before = Millis::parse_iso8601("2026-01-01T00:00:00Z").unwrap();
+    assert_eq!(app.store.forget_history(&name, before).await.unwrap(), 1);
+    app.catalog_cache.refresh().await.unwrap();
+    let get = async |time: &str| get(&app, &key, &format!("{DATA}?as_of={time}")).await;
+    // Nobody knows when the next version came, but this one was there from its own time on.
+    for time in ["2024-03-01T10:00:00Z", "2024-03-01T10:00:00.9Z"] {
+        assert_eq!(get(time).await.header("x-service-snapshot-id"), ids[0], "{time}");
+    }
+    for time in ["2024-03-01T10:00:01Z", "2024-03-01", "2025-07-08"] {
+        let gone = get(time).await;
+        assert_eq!(gone.outcome(), (410, "history_gone".to_owned()), "{time}");
+        assert!(gone.text().contains("2025-07-09T00:00:00Z"), "{}", gone.text());
+    }
+    assert_eq!(get("2025-07-09").await.header("x-service-snapshot-id"), ids[2]);
+}

@@ -258,7 +258,7 @@ async fn version_at(
     // Versions have no gaps, so where the next one is missing nobody knows when it came.
     if let Some(next) = readable.get(index + 1)
         && next.version != found.version + 1
-        && found.created_at != at.0
+        && Millis(found.created_at).whole_second() != at.whole_second()
     {
         return Ok(Some(VersionAt::Gone(Millis(next.created_at))));
     }
