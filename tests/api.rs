@@ -42,6 +42,7 @@ mod protocol;
 mod request_page;
 mod responses;
 mod retention;
+mod revisions;
 mod router;
 mod rules;
 mod shape;

@@ -23,7 +23,7 @@ use yearbook_http::ignored_parameters::NameIgnored;
 use yearbook_http::{authentication, rate_limit};
 
 use crate::request::known_parameters::{
-    BULK, CHANGES, DATA, INTEGRATION, LANGUAGE, LINK, LINK_READ, NONE, VALUES,
+    BULK, CHANGES, DATA, INTEGRATION, LANGUAGE, LINK, LINK_READ, NONE, REVISIONS, VALUES,
 };
 use crate::routes::{bulk, datasets, docs, health, integrations, link, me, preview, rows, values};
 
@@ -53,6 +53,7 @@ pub fn routes(state: &Arc<ApiState>) -> Router {
         .route("/v1/datasets/{name}/data", keyed(DATA, get(rows::show)))
         .route("/v1/series/{name}/data", keyed(DATA, get(rows::show)))
         .route("/v1/datasets/{name}/changes", keyed(CHANGES, get(rows::show)))
+        .route("/v1/datasets/{name}/revisions", keyed(REVISIONS, get(rows::show)))
         .route("/v1/datasets/{name}/values", keyed(VALUES, get(values::show)))
         .route("/v1/datasets/{name}/link", keyed(LINK, get(link::make)))
         .route("/l/{file}", linked)

@@ -102,7 +102,9 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::request::known_parameters::{BULK, CHANGES, DATA, LANGUAGE, LINK, NONE, VALUES};
+    use crate::request::known_parameters::{
+        BULK, CHANGES, DATA, LANGUAGE, LINK, NONE, REVISIONS, VALUES,
+    };
 
     #[test]
     fn the_machine_description_names_both_key_schemes_and_its_version_spec_5_5_and_9_2() {
@@ -133,6 +135,7 @@ mod tests {
             ("/v1/datasets/{name}/data", DATA),
             ("/v1/series/{name}/data", DATA),
             ("/v1/datasets/{name}/changes", CHANGES),
+            ("/v1/datasets/{name}/revisions", REVISIONS),
             ("/v1/datasets/{name}/values", VALUES),
             ("/v1/datasets/{name}/link", LINK),
             ("/v1/bulk/{namespace}/{name}", BULK),

@@ -13,6 +13,7 @@ pub(crate) mod options;
 pub(crate) mod output_table;
 mod path;
 mod plan_changes;
+mod plan_revisions;
 mod plan_rows;
 mod plan_transforms;
 mod transform_input;

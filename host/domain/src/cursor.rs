@@ -31,28 +31,37 @@ pub enum CursorSource {
     Snapshot(SnapshotId),
     /// Those of a stored file of changes (`/changes`).
     Changes(Digest),
+    /// Revisions (`/revisions`).
+    Revisions {
+        /// The newest version that they know.
+        version: u64,
+        /// The version since which they are told; `None` for all.
+        since: Option<u64>,
+    },
 }
 
 impl CursorSource {
-    /// None when `text` is neither an id nor a digest. Their lengths tell them apart.
+    /// None when `text` is neither an id nor a digest, which their lengths tell apart, nor two
+    /// versions.
     fn parse(text: &str) -> Option<Self> {
+        if let Some((version, since)) = text.split_once(' ') {
+            let since = if since.is_empty() { None } else { Some(since.parse().ok()?) };
+            return Some(Self::Revisions { version: version.parse().ok()?, since });
+        }
         let snapshot = SnapshotId::parse(text).map(Self::Snapshot);
         snapshot.or_else(|| Digest::parse(text).map(Self::Changes))
     }
-
-    /// Returns the id or the digest.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::Snapshot(id) => id.as_str(),
-            Self::Changes(file) => file.as_str(),
-        }
-    }
 }
 
+/// The id, the digest, or two versions with a blank between them.
 impl fmt::Display for CursorSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        match self {
+            Self::Snapshot(id) => f.write_str(id.as_str()),
+            Self::Changes(file) => f.write_str(file.as_str()),
+            Self::Revisions { version, since: Some(since) } => write!(f, "{version} {since}"),
+            Self::Revisions { version, since: None } => write!(f, "{version} "),
+        }
     }
 }
 
@@ -63,7 +72,7 @@ impl CursorPosition {
         let mut bytes = vec![LAYOUT_VERSION];
         bytes.extend_from_slice(&self.row.to_le_bytes());
         bytes.extend_from_slice(&self.filters);
-        bytes.extend_from_slice(self.source.as_str().as_bytes());
+        bytes.extend_from_slice(self.source.to_string().as_bytes());
         bytes
     }
 
@@ -105,7 +114,7 @@ impl CursorPosition {
     /// `value_error` at `snapshot`.
     pub fn validate_snapshot(&self, selection: &Selection) -> Result<(), ValidationError> {
         match &selection.snapshot {
-            Some(pinned) if pinned != self.source.as_str() => {
+            Some(pinned) if *pinned != self.source.to_string() => {
                 let sentence = format!(
                     "the cursor reads snapshot '{}'; leave snapshot out, or start again without the cursor",
                     self.source

@@ -8,6 +8,7 @@ pub mod options;
 mod order;
 mod pairs;
 mod parse;
+mod revisions;
 pub mod scalar;
 mod selection;
 
@@ -18,6 +19,7 @@ pub use loaded_plugins::LoadedPlugins;
 pub use order::MAX_SERIES_ROWS;
 pub use pairs::{last_value, parameter_names, parse_pairs};
 pub use parse::{parse_data, parse_data_at, too_many_names_message};
+pub use revisions::{parse_revisions, parse_since};
 pub use selection::{Selection, Sent, SeriesRows, SortName};
 
 pub(crate) use apply::refuse_apply;

@@ -52,6 +52,11 @@ pub enum Refusal {
         /// The next time whose version can be read.
         oldest: Millis,
     },
+    /// 413: more versions, or more credit of them, than one answer has.
+    TooManyVersions {
+        /// Versions of an answer at most.
+        limit: u64,
+    },
     /// 410: what changed since then is no longer known.
     WatermarkGone {
         /// The oldest watermark from which changes can be followed.

@@ -42,8 +42,8 @@ type Making = Shared<BoxFuture<'static, Result<Arc<Snapshot>, Failure>>>;
 enum Wanted {
     /// A version by its id.
     Version(SnapshotId),
-    /// Revisions up to a version: data may go back to what it was, so its number counts too.
-    Revisions(SnapshotId, u64),
+    /// Revisions from a version to another, the newest, and the oldest that is known.
+    Revisions { newest: u64, since: Option<u64>, oldest: Option<u64> },
 }
 
 /// Reason for which a table was not made.
@@ -205,15 +205,16 @@ impl PastFiles for History {
         &self,
         dataset: &Dataset,
         newest: Arc<Snapshot>,
-        version: u64,
+        (newest_version, since): (u64, Option<u64>),
         history: KnownHistory,
     ) -> BoxFuture<'_, Result<Arc<Snapshot>, Error>> {
         let (name, namespace) = (dataset.name.clone(), dataset.namespace.clone());
-        let wanted = Wanted::Revisions(newest.id, version);
+        let oldest = history.times.keys().next().copied();
+        let wanted = Wanted::Revisions { newest: newest_version, since, oldest };
         let make = {
             let name = name.clone();
             move |maker: Arc<Maker>| {
-                async move { maker.revise(name, namespace, newest, history).await }.boxed()
+                async move { maker.revise(name, namespace, newest, since, history).await }.boxed()
             }
         };
         self.table(name, wanted, make).boxed()
@@ -248,6 +249,7 @@ impl Maker {
         name: DatasetName,
         namespace: Namespace,
         newest: Arc<Snapshot>,
+        since: Option<u64>,
         history: KnownHistory,
     ) -> Result<Table, Failure> {
         tracing::info!(dataset = %name, versions = history.times.len(), "making a table of revisions");
@@ -258,7 +260,7 @@ impl Maker {
             (&name, &namespace),
             &newest,
             &history.segments,
-            history.times,
+            (history.times, since),
         );
         let revised = Box::pin(making).await?;
         Ok(Table { file: revised.file, snapshot: revised.snapshot })

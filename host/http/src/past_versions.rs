@@ -20,15 +20,16 @@ pub trait PastFiles: Send + Sync {
         past: PastVersion,
     ) -> BoxFuture<'_, Result<Arc<Snapshot>, Error>>;
 
-    /// Returns the table of revisions up to `newest`, the version with the number `version`, whose
-    /// history is `history`. Its id is that of no snapshot.
+    /// Returns the table of revisions of `history`, which ends with `newest`. The numbers are those
+    /// of this version and of the one since which revisions are told. Its id is that of no
+    /// snapshot.
     ///
     /// Fails as [`PastFiles::open`].
     fn revisions(
         &self,
         dataset: &Dataset,
         newest: Arc<Snapshot>,
-        version: u64,
+        versions: (u64, Option<u64>),
         history: KnownHistory,
     ) -> BoxFuture<'_, Result<Arc<Snapshot>, Error>>;
 }

@@ -72,6 +72,9 @@ impl Error {
                 Refusal::NoSuchSnapshot { .. } => (StatusCode::NOT_FOUND, "no_such_snapshot"),
                 Refusal::NotPublishedYet { .. } => (StatusCode::NOT_FOUND, "not_published_yet"),
                 Refusal::HistoryGone { .. } => (StatusCode::GONE, "history_gone"),
+                Refusal::TooManyVersions { .. } => {
+                    (StatusCode::PAYLOAD_TOO_LARGE, "too_many_versions")
+                }
                 Refusal::WatermarkGone { .. } => (StatusCode::GONE, "watermark_gone"),
                 Refusal::BulkForbidden => (StatusCode::FORBIDDEN, "bulk_forbidden"),
                 Refusal::NoDerivatives { .. } => (StatusCode::FORBIDDEN, "no_derivatives"),

@@ -222,7 +222,11 @@ impl ComparedSnapshot {
     }
 
     /// A batch of this side with the newer snapshot's columns.
-    pub(crate) fn align(&self, batch: &RecordBatch, target: SchemaRef) -> Result<RecordBatch, ArrowError> {
+    pub(crate) fn align(
+        &self,
+        batch: &RecordBatch,
+        target: SchemaRef,
+    ) -> Result<RecordBatch, ArrowError> {
         let mut there = batch.columns().iter();
         let mut column =
             |(position, field): (&Option<usize>, &Arc<arrow::datatypes::Field>)| -> ArrayRef {
@@ -241,4 +245,4 @@ fn type_of(column: &Column) -> DataType {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -129,7 +129,8 @@ pub(crate) async fn publish_completed(
         }
     }
     let label_words = words_of_labels(findings.labels.values());
-    let written = stages::write(workers, package.words(&columns), (&id, digest), &rows, progress).await?;
+    let written =
+        stages::write(workers, package.words(&columns), (&id, digest), &rows, progress).await?;
     let (facts, values) =
         stages::summarise(workers, (written.counted, findings.labels), &rows, progress).await?;
     progress.stage("storing", None);

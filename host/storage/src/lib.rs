@@ -9,6 +9,7 @@ mod settings;
 
 pub use failure::StorageFailure;
 pub use object_storage::{
-    MadeFile, MadeFiles, ObjectStorage, Sidecar, StaleUpload, StorageMetricsSnapshot, StoredObject, UploadRegistrar,
+    MadeFile, MadeFiles, ObjectStorage, Sidecar, StaleUpload, StorageMetricsSnapshot, StoredObject,
+    UploadRegistrar,
 };
 pub use settings::{BulkDelivery, StorageSettings};

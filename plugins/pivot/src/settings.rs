@@ -43,9 +43,13 @@ impl Settings {
         };
         let TimeAxis { date, period, .. } = TimeAxis::from_schema(schema);
         let is_time = |at: usize| date == Some(at) || period == Some(at);
+        // The time at which a revision ended follows from the next one.
+        let is_of_revisions = schema.fields[column].name == "_valid_from";
         let is_other = |at: &usize| {
-            let is_value = schema.fields[*at].role() == Some(Role::Value);
-            !is_value && *at != column && *at != value && !is_time(*at)
+            let field = &schema.fields[*at];
+            let goes =
+                field.role() == Some(Role::Value) || (is_of_revisions && field.name == "_valid_to");
+            !goes && *at != column && *at != value && !is_time(*at)
         };
         let others = (0..schema.fields.len()).filter(is_other).collect();
         // Each date has one period as a rule, so one of them alone would keep rows apart.

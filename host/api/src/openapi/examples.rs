@@ -35,6 +35,17 @@ pub(super) fn changes(plugins: &PluginSet) -> Value {
     content_by_format(plugins, "Change", "ChangeEnvelope", &changed)
 }
 
+/// Revisions in every format that is loaded.
+pub(super) fn revisions(plugins: &PluginSet) -> Value {
+    let mut revised = row();
+    for (name, value) in
+        [("_valid_from", json!("2026-11-01T00:00:00Z")), ("_valid_to", Value::Null)]
+    {
+        revised[name] = value;
+    }
+    content_by_format(plugins, "Row", "Envelope", &revised)
+}
+
 /// Content of every loaded format: a schema for JSON with an envelope, nothing for other formats.
 fn content_by_format(plugins: &PluginSet, row: &str, envelope: &str, example: &Value) -> Value {
     let source = json!({

@@ -21,6 +21,8 @@ pub(super) enum RouteKind {
     Data,
     /// Changes between versions.
     Changes,
+    /// Rows of all versions.
+    Revisions,
     /// Values of columns.
     Values,
     /// A link to rows.
@@ -59,6 +61,7 @@ impl RouteKind {
             | Self::Preview
             | Self::Data
             | Self::Changes
+            | Self::Revisions
             | Self::Values
             | Self::Link
             | Self::LinkedRows => "Datasets",
@@ -79,6 +82,7 @@ impl RouteKind {
             | Self::Dataset
             | Self::Data
             | Self::Changes
+            | Self::Revisions
             | Self::Values
             | Self::Link
             | Self::Bulk

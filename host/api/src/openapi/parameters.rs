@@ -63,6 +63,12 @@ pub(super) fn components(settings: &CoreSettings, plugins: &PluginSet) -> Value 
             &text,
             "310413fcb9f65f52b329453883a6535f",
         ),
+        "revisions_since": query(
+            "since",
+            "Leaves out what had ended before this time: a date (the end of that day, UTC), or a time with its offset.",
+            &text,
+            "2026-10-01",
+        ),
         "format": query(
             "format",
             &format!("Form of the rows; wins over `Accept`. One of those loaded now:\n{}", lines.join("\n")),

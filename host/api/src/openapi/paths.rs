@@ -127,6 +127,7 @@ pub(super) fn all(settings: &CoreSettings, plugins: &PluginSet) -> Value {
     put("/v1/datasets/{name}/preview", preview);
     put("/v1/datasets/{name}/data", data("getData", "Rows of a dataset", plugins));
     put("/v1/datasets/{name}/changes", changes(plugins));
+    put("/v1/datasets/{name}/revisions", revisions(plugins));
     put("/v1/datasets/{name}/values", values());
     put("/v1/datasets/{name}/link", link(plugins));
     put("/l/{file}", linked_rows(plugins));
@@ -183,6 +184,30 @@ fn changes(plugins: &PluginSet) -> Operation {
     .takes(&CONDITIONS)
     .takes(&["Accept", "Accept-Encoding"])
     .answers(200, "The changes.", &[&credited[..], &["Content-Disposition", "Content-Encoding"]].concat(), Some(examples::changes(plugins)))
+    .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
+}
+
+fn revisions(plugins: &PluginSet) -> Operation {
+    let credited = [&TAGGED[..], &ROWS_ALSO, &headers::CREDIT_HEADERS].concat();
+    let names: Vec<&str> = known_parameters::REVISIONS.names.to_vec();
+    let names: Vec<&str> = names
+        .into_iter()
+        .map(|name| if name == "since" { "revisions_since" } else { name })
+        .collect();
+    Operation::new(
+        RouteKind::Revisions,
+        "getRevisions",
+        "Rows of all versions",
+        "Each row as often as it was published differently, with the times from which (`_valid_from`) and until which (`_valid_to`, null: it \
+         still is) it was so. Both are columns for conditions and `sort`. By date, then by primary key, then by `_valid_from`.",
+    )
+    .takes(&["name"])
+    .takes(&names)
+    .takes_also(transform_parameters(plugins))
+    .takes_also(format_parameters(plugins))
+    .takes(&DATED_CONDITIONS)
+    .takes(&["If-Modified-Since", "Accept", "Accept-Encoding"])
+    .answers(200, "The revisions.", &[&credited[..], &ROWS_SENT].concat(), Some(examples::revisions(plugins)))
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
 }
 

@@ -50,12 +50,14 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
             | RouteKind::Preview
             | RouteKind::Data
             | RouteKind::Changes
+            | RouteKind::Revisions
             | RouteKind::Values
             | RouteKind::Link
             | RouteKind::LinkedRows
             | RouteKind::Bulk
     );
-    let sends_rows = matches!(kind, RouteKind::Data | RouteKind::LinkedRows);
+    let is_of_versions = kind == RouteKind::Revisions;
+    let sends_rows = is_of_versions || matches!(kind, RouteKind::Data | RouteKind::LinkedRows);
     // A link is refused what the rows would be refused.
     let of_rows = sends_rows || kind == RouteKind::Link;
     match error {
@@ -65,9 +67,21 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
                 named || matches!(kind, RouteKind::Listing | RouteKind::Integration)
             }
             Refusal::NotAcceptable { .. } => {
-                matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Integration)
+                is_of_versions
+                    || matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Integration)
             }
             Refusal::NoSuchDataset { .. } => named,
+            Refusal::TooManyVersions { .. } => is_of_versions,
+            Refusal::NoSuchSnapshot { .. }
+            | Refusal::NotPublishedYet { .. }
+            | Refusal::HistoryGone { .. }
+            | Refusal::SnapshotGone { .. }
+            | Refusal::TooManySeries { .. }
+                if is_of_versions =>
+            {
+                // What would name a version or rows of series is refused before.
+                false
+            }
             Refusal::NoSuchSnapshot { .. } => {
                 of_rows || matches!(kind, RouteKind::Changes | RouteKind::Values)
             }
@@ -151,6 +165,7 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
         Refusal::NoSuchSnapshot { id: "00000000000000000000000000000000".to_owned() },
         Refusal::NotPublishedYet { first: EXAMPLE_TIME },
         Refusal::HistoryGone { oldest: EXAMPLE_TIME },
+        Refusal::TooManyVersions { limit: 1_000 },
         Refusal::WatermarkGone { oldest, as_of: Some(EXAMPLE_TIME) },
         Refusal::BulkForbidden,
         Refusal::NoDerivatives { licence: "CC-BY-ND-4.0".to_owned() },
@@ -220,6 +235,7 @@ fn example_problems(kind: RouteKind, formats: &[&str]) -> Vec<ValidationError> {
         | RouteKind::Dataset
         | RouteKind::Preview
         | RouteKind::Changes
+        | RouteKind::Revisions
         | RouteKind::Values
         | RouteKind::LinkedRows
         | RouteKind::Bulk
@@ -307,6 +323,9 @@ fn describe(kind: RouteKind, status: StatusCode) -> &'static str {
         413 if kind == RouteKind::Link => {
             "The rows would be refused so, or the link would be longer than 2,000 characters (`link_too_long`)."
         }
+        413 if kind == RouteKind::Revisions => {
+            "What rows would be refused for, or too many versions (`too_many_versions`); the sentence says what helps."
+        }
         413 if matches!(kind, RouteKind::Data | RouteKind::LinkedRows) => {
             "`limit=0` on a large or spatial dataset without an effective bound (`unbounded_pull`), too many rows in another order than their \
              own (`sort_too_large`), `first` or `last` of too many series or a transform of too many groups (`too_many_series`), more rows \
@@ -318,7 +337,11 @@ fn describe(kind: RouteKind, status: StatusCode) -> &'static str {
         416 => "The range lies outside of the file.",
         422 if matches!(
             kind,
-            RouteKind::Data | RouteKind::Changes | RouteKind::Link | RouteKind::LinkedRows
+            RouteKind::Data
+                | RouteKind::Changes
+                | RouteKind::Revisions
+                | RouteKind::Link
+                | RouteKind::LinkedRows
         ) =>
         {
             "Parameters are wrong, in themselves or for this dataset; all of them are listed."

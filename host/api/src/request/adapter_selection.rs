@@ -87,6 +87,9 @@ impl ValuesRequest {
         let problem = match rows_of(selection) {
             (_, Some(problem)) => Some(problem),
             (RowsOf::Changes, None) => Some(stray("since", "values are those of one snapshot")),
+            (RowsOf::Revisions, None) => {
+                Some(stray("revisions", "values are those of one snapshot"))
+            }
             (RowsOf::Snapshot, None) => uncounted(selection),
         };
         match (dataset_name(selection), ValuesQuery::parse(&pairs, clock::now()), problem) {
@@ -132,10 +135,7 @@ fn rows_of(selection: &Selection) -> (RowsOf, Option<ValidationError>) {
     match &selection.version {
         Version::Current | Version::Snapshot(_) | Version::AsOf(_) => (RowsOf::Snapshot, empty),
         Version::ChangesSince(_) => (RowsOf::Changes, empty.or_else(|| unchanged(selection))),
-        Version::Revisions => {
-            let sentence = "revisions of rows are not served; leave them out";
-            (RowsOf::Snapshot, Some(stray("revisions", sentence)))
-        }
+        Version::Revisions => (RowsOf::Revisions, empty),
     }
 }
 

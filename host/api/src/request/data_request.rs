@@ -1,15 +1,18 @@
 //! Requests for rows: path, query and `Accept` of `/data` and `/changes`, as far as they can be
 //! judged without a dataset (contract-1-order). Never touches a dataset, a quota or a stored row.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::extract::Request;
 use http::Uri;
 use http::request::Parts;
 use yearbook_catalog::clock;
-use yearbook_domain::query::{LoadedPlugins, last_value, parse_data_at, parse_pairs};
+use yearbook_domain::query::{
+    LoadedPlugins, last_value, parse_data_at, parse_pairs, parse_revisions,
+};
 use yearbook_domain::{
-    Dataset, DatasetName, OutputParameters, Refusal, Selection, ValidationError, changes,
+    CursorSource, Dataset, DatasetName, OutputParameters, Refusal, Selection, Snapshot,
+    ValidationError, changes,
 };
 use yearbook_http::{Authenticated, Error, accept};
 use yearbook_sandbox::{OptionValue, PluginEncoder, PluginSet, TransformStep};
@@ -36,6 +39,8 @@ pub(crate) struct DataRequest {
     pub(crate) encoder: Arc<PluginEncoder>,
     plugins: Arc<PluginSet>,
     rows_of: RowsOf,
+    /// What the next page goes on with, where that is not the snapshot; known once it is planned.
+    pages_of: OnceLock<CursorSource>,
 }
 
 /// The route of a request.
@@ -45,16 +50,22 @@ pub(super) enum RowsOf {
     Snapshot,
     /// `/changes`, which has some of the parameters of `/data`.
     Changes,
+    /// `/revisions`, which has most of the parameters of `/data`.
+    Revisions,
 }
 
 impl RowsOf {
     fn from_path(path: &str) -> Self {
-        if path.ends_with("/changes") { Self::Changes } else { Self::Snapshot }
+        match path.rsplit('/').next() {
+            Some("changes") => Self::Changes,
+            Some("revisions") => Self::Revisions,
+            _ => Self::Snapshot,
+        }
     }
 }
 
 impl DataRequest {
-    /// Parses a request for `/data` or `/changes`.
+    /// Parses a request for `/data`, `/changes` or `/revisions`.
     ///
     /// # Errors
     /// 422 with every problem at once, the path's first; then 406, or 503 for a format that no
@@ -110,6 +121,7 @@ impl DataRequest {
         let parameters = match rows_of {
             RowsOf::Snapshot => parse_data_at(&pairs, loaded, clock::now()),
             RowsOf::Changes => changes::parse_query(&pairs, loaded),
+            RowsOf::Revisions => parse_revisions(&pairs, loaded, clock::now()),
         };
         let (name, (selection, output)) = match (name, parameters, problem) {
             (Ok(name), Ok(parameters), None) => (name, parameters),
@@ -128,7 +140,8 @@ impl DataRequest {
             None => negotiate(&parts, &plugins, output.format.as_deref())?,
         };
         app.core.http_metrics.set_format(&parts.extensions, &encoder.description().format);
-        Ok(Self { name, parts, selection, output, pairs, encoder, plugins, rows_of })
+        let pages_of = OnceLock::new();
+        Ok(Self { name, parts, selection, output, pairs, encoder, plugins, rows_of, pages_of })
     }
 
     /// Plans the response with rows of `dataset`: of a snapshot, or of what changed.
@@ -144,12 +157,28 @@ impl DataRequest {
         match self.rows_of {
             RowsOf::Snapshot => self.plan_rows(app, auth, dataset).await,
             RowsOf::Changes => self.plan_changes(app, auth, dataset).await,
+            RowsOf::Revisions => self.plan_revisions(app, auth, dataset).await,
         }
     }
 
     /// Returns whether the route has the parameter `columns`.
     pub(crate) fn accepts_columns(&self) -> bool {
+        self.rows_of != RowsOf::Changes
+    }
+
+    /// Returns whether rows of one snapshot are asked for, which a citation may name.
+    pub(crate) fn is_of_snapshot(&self) -> bool {
         self.rows_of == RowsOf::Snapshot
+    }
+
+    /// Returns what pages of rows of `snapshot` go on with.
+    pub(crate) fn pages_of(&self, snapshot: &Snapshot) -> CursorSource {
+        self.pages_of.get().copied().unwrap_or(CursorSource::Snapshot(snapshot.id))
+    }
+
+    /// Sets what pages go on with.
+    pub(super) fn continue_as(&self, source: CursorSource) {
+        let _ = self.pages_of.set(source);
     }
 
     /// Loaded data formats besides that of this request.

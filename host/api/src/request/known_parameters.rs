@@ -52,6 +52,28 @@ pub(crate) const LINK_READ: RouteParameters = RouteParameters { names: &["cursor
 pub(crate) const CHANGES: RouteParameters =
     RouteParameters { names: &["since", "limit", "format", "geometry"], ..NONE };
 
+/// `/revisions`: what `/data` knows, but for what chooses a version or rows of a series.
+pub(crate) const REVISIONS: RouteParameters = RouteParameters {
+    names: &[
+        "start",
+        "end",
+        "dimensions",
+        "limit",
+        "format",
+        "geometry",
+        "envelope",
+        "cursor",
+        "columns",
+        "where",
+        "sort",
+        "bbox",
+        "apply",
+        "since",
+    ],
+    prefix: Some("where."),
+    ..NONE
+};
+
 /// `/values`.
 pub(crate) const VALUES: RouteParameters = RouteParameters {
     names: &[

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tracing::Instrument;
 use yearbook_domain::{
-    CursorPosition, Dataset, ReadPlan, Refusal, Selection, Snapshot, ValidationError, cursor,
-    read_plan,
+    CursorPosition, CursorSource, Dataset, ReadPlan, Refusal, Selection, Snapshot, ValidationError,
+    cursor, read_plan,
 };
 use yearbook_http::{Authenticated, Error};
 use yearbook_sandbox::OptionValue;
@@ -105,8 +105,19 @@ impl DataRequest {
         Ok(ResolvedRequest { plan, position, options })
     }
 
-    fn cursor_position(&self, app: &ApiState) -> Result<Option<CursorPosition>, ValidationError> {
+    /// Position of the cursor that was sent.
+    ///
+    /// # Errors
+    /// `value_error` for a text that is none, and for one of another kind of rows.
+    pub(super) fn cursor_position(
+        &self,
+        app: &ApiState,
+    ) -> Result<Option<CursorPosition>, ValidationError> {
         let Some(text) = &self.selection.cursor else { return Ok(None) };
-        app.cursors.open(text).map(Some).ok_or_else(|| cursor::invalid_cursor(&self.selection))
+        let position = app.cursors.open(text).filter(|position| {
+            let is_of_revisions = matches!(position.source, CursorSource::Revisions { .. });
+            is_of_revisions != self.is_of_snapshot()
+        });
+        position.map(Some).ok_or_else(|| cursor::invalid_cursor(&self.selection))
     }
 }

@@ -36,9 +36,8 @@ impl NamedVersion {
                 Self::of_cursor(app, dataset, id, sent.as_of.is_some()).await
             }
             // It belongs to other rows, which is told by what it holds.
-            (Some(CursorSource::Changes(_)), ..) | (None, None, None) => {
-                Ok(Self::Readable(Arc::clone(&dataset.current)))
-            }
+            (Some(CursorSource::Changes(_) | CursorSource::Revisions { .. }), ..)
+            | (None, None, None) => Ok(Self::Readable(Arc::clone(&dataset.current))),
             (None, Some(id), _) => Ok(match retained_snapshot(app, dataset, id).await? {
                 Some(snapshot) => Self::Readable(snapshot),
                 None => Self::Unlisted(id.clone()),

@@ -55,7 +55,7 @@ pub(super) fn append_for_rows(
 }
 
 /// Returns the address of the citation of an answer of `counts` rows. `None` for a row by its
-/// number, which no citation names, and for an answer to HEAD where only reading rows would tell
+/// number and for revisions, which no citation names, and for an answer to HEAD where only reading rows would tell
 /// whether `limit` cuts the result.
 pub(crate) fn address_for_rows(
     app: &ApiState,
@@ -63,7 +63,7 @@ pub(crate) fn address_for_rows(
     read: &ReadPlan,
     counts: RowCounts,
 ) -> Option<String> {
-    if read.row.is_some() {
+    if read.row.is_some() || !request.is_of_snapshot() {
         return None;
     }
     // More rows than an order holds cannot be verified, so any limit that cut them is cited.

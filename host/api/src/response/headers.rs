@@ -11,7 +11,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderValue};
 use yearbook_domain::cursor::fingerprint;
-use yearbook_domain::{CursorPosition, CursorSource, Namespace, ReadPlan, Snapshot};
+use yearbook_domain::{CursorPosition, Namespace, ReadPlan, Snapshot};
 use yearbook_http::credit::write_credit;
 use yearbook_http::headers::{
     GEOMETRY_OMITTED, HAS_MORE, MODIFIED, NEXT_PAGE, ROW_CAP, ROWS, TOTAL_ROWS, TRUNCATED,
@@ -197,7 +197,7 @@ pub(crate) fn next_cursor(
     counts: RowCounts,
 ) -> Option<String> {
     let position = CursorPosition {
-        source: CursorSource::Snapshot(read.snapshot.id),
+        source: request.pages_of(&read.snapshot),
         row: counts.next?,
         filters: fingerprint(read, &request.selection),
     };

@@ -3,8 +3,8 @@
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{ChangeCounts, CreditLine, DatasetName, Millis, Stored, StoredFile};
 
-use super::{history_writes, snapshots};
 use super::sql_enum::{RowContext, encode_json, encode_u64};
+use super::{history_writes, snapshots};
 use crate::catalog::transaction;
 use crate::sql::Connection;
 use crate::{Catalog, CatalogError};

@@ -8,8 +8,8 @@ use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot, Sn
 
 use super::sql_enum::RowContext;
 use super::{
-    bump_revision, changes, database_time, history_writes, holds, preview_facts, snapshot_writes, snapshots,
-    source_checks, unreferenced,
+    bump_revision, changes, database_time, history_writes, holds, preview_facts, snapshot_writes,
+    snapshots, source_checks, unreferenced,
 };
 use crate::catalog::transaction;
 use crate::sql::Connection;
@@ -349,9 +349,8 @@ async fn delete_expired(
     let mut unreferenced = Vec::new();
     for (number, snapshot) in expired_snapshots(connection, dataset, retention, now).await? {
         let history = retention.history;
-        unreferenced.push(
-            snapshot_writes::bury_snapshot(connection, dataset, number, now, history).await?,
-        );
+        unreferenced
+            .push(snapshot_writes::bury_snapshot(connection, dataset, number, now, history).await?);
         if !history {
             // What follows is not known from here on, so nothing before it can be read.
             unreferenced.extend(history_writes::forget_until(connection, dataset, number).await?);

@@ -90,7 +90,8 @@ pub struct StorageSection {
 
 impl Default for StorageSection {
     fn default() -> Self {
-        let Retention { snapshots: retain_snapshots, hours: retain_hours, .. } = Retention::default();
+        let Retention { snapshots: retain_snapshots, hours: retain_hours, .. } =
+            Retention::default();
         Self {
             url: None,
             retain_snapshots,

@@ -69,6 +69,9 @@ fn refusal_message(refusal: &Refusal) -> String {
         Refusal::HistoryGone { oldest } => {
             format!("What this dataset was at that time is no longer known; ask for {} or a later time.", oldest.to_rfc3339())
         }
+        Refusal::TooManyVersions { limit } => {
+            format!("An answer has revisions of at most {limit} versions, with 16 KiB of credit; send a later since.")
+        }
         Refusal::WatermarkGone { oldest, as_of } => {
             let way = read_again(*as_of, "the rows of then");
             format!("What changed since then is no longer known;{way} read snapshot '{oldest}' or a newer one anew and go on from there.")

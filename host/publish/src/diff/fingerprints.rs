@@ -134,7 +134,10 @@ impl SortedFingerprints {
 }
 
 /// Returns 128 bits of SHA-256 over each row.
-pub(crate) fn hash_rows(encoder: &KeyEncoder, batch: &RecordBatch) -> Result<Vec<u128>, ArrowError> {
+pub(crate) fn hash_rows(
+    encoder: &KeyEncoder,
+    batch: &RecordBatch,
+) -> Result<Vec<u128>, ArrowError> {
     let Some(rows) = encoder.encode(batch)? else { return Ok(vec![0; batch.num_rows()]) };
     let print = |row: arrow::row::Row<'_>| {
         let digest = Sha256::digest(row.as_ref());

@@ -40,10 +40,10 @@ const VALUES: [&[&str]; 6] = [
 ];
 
 /// A generator of our own: a case is one number, and repeats by it.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn below(&mut self, sides: usize) -> usize {
+    pub(crate) fn below(&mut self, sides: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % sides
@@ -59,30 +59,36 @@ impl Dice {
 }
 
 #[derive(Clone, Debug)]
-struct Version {
+pub(crate) struct Version {
     /// Positions in [`POOL`], with the type.
     columns: Vec<(usize, &'static str)>,
-    key: Vec<&'static str>,
+    pub(crate) key: Vec<&'static str>,
     rows: Vec<Vec<&'static str>>,
 }
 
-fn versions(seed: u64) -> (Version, Version) {
-    let mut dice = Dice(seed);
+/// The first version of a table.
+pub(crate) fn first_version(dice: &mut Dice) -> Version {
     let keyed = dice.below(4) > 0;
     let mut rows: Vec<Vec<&str>> = (0..dice.below(12)).map(|_| dice.row()).collect();
     unique(keyed, &mut rows);
-    let columns = |dice: &mut Dice| -> Vec<(usize, &'static str)> {
-        let mut columns: Vec<usize> =
-            (0..POOL.len()).filter(|column| *column == 0 || dice.below(6) > 0).collect();
-        let places = columns.len();
-        columns.rotate_left(dice.below(places));
-        columns
-            .into_iter()
-            .map(|column| (column, POOL[column].1[dice.below(POOL[column].1.len())]))
-            .collect()
-    };
     let key = if keyed { vec!["id"] } else { Vec::new() };
-    let old = Version { columns: columns(&mut dice), key: key.clone(), rows: rows.clone() };
+    Version { columns: columns(dice), key, rows }
+}
+
+fn columns(dice: &mut Dice) -> Vec<(usize, &'static str)> {
+    let mut columns: Vec<usize> =
+        (0..POOL.len()).filter(|column| *column == 0 || dice.below(6) > 0).collect();
+    let places = columns.len();
+    columns.rotate_left(dice.below(places));
+    columns
+        .into_iter()
+        .map(|column| (column, POOL[column].1[dice.below(POOL[column].1.len())]))
+        .collect()
+}
+
+/// A version that follows `old`.
+pub(crate) fn next_version(dice: &mut Dice, old: &Version) -> Version {
+    let (keyed, mut rows) = (!old.key.is_empty(), old.rows.clone());
     rows.retain(|_| dice.below(5) > 0);
     for row in &mut rows {
         if dice.below(3) == 0 {
@@ -94,9 +100,16 @@ fn versions(seed: u64) -> (Version, Version) {
     unique(keyed, &mut rows);
     // Schemas grow and shrink in half of the cases; keys come and go in some.
     let same = dice.below(2) == 0;
-    let columns = if same { old.columns.clone() } else { columns(&mut dice) };
-    let key = if dice.below(10) == 0 { Vec::new() } else { key };
-    (old, Version { columns, key, rows })
+    let columns = if same { old.columns.clone() } else { columns(dice) };
+    let key = if dice.below(10) == 0 { Vec::new() } else { old.key.clone() };
+    Version { columns, key, rows }
+}
+
+fn versions(seed: u64) -> (Version, Version) {
+    let mut dice = Dice(seed);
+    let first = first_version(&mut dice);
+    let second = next_version(&mut dice, &first);
+    (first, second)
 }
 
 fn unique(keyed: bool, rows: &mut Vec<Vec<&'static str>>) {
@@ -107,23 +120,27 @@ fn unique(keyed: bool, rows: &mut Vec<Vec<&'static str>>) {
 }
 
 /// A row as text by column, floats by their bits, nulls left out.
-type Row = BTreeMap<String, String>;
+pub(crate) type Row = BTreeMap<String, String>;
 
-struct Fixture {
-    folder: TempDir,
-    files: ObjectStorage,
-    workers: Arc<Workers>,
+pub(crate) struct Fixture {
+    pub(crate) folder: TempDir,
+    pub(crate) files: ObjectStorage,
+    pub(crate) workers: Arc<Workers>,
 }
 
 impl Fixture {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let files =
             ObjectStorage::open(&format!("file:{}/store", folder.path().display())).unwrap();
         Self { folder, files, workers: Workers::new(1) }
     }
 
-    async fn publish(&self, version: &Version, current: Option<&Snapshot>) -> SnapshotDraft {
+    pub(crate) async fn publish(
+        &self,
+        version: &Version,
+        current: Option<&Snapshot>,
+    ) -> SnapshotDraft {
         let name = |(column, _): &(usize, &str)| POOL[*column].0;
         let mut csv = version.columns.iter().map(name).collect::<Vec<_>>().join(",") + "\n";
         for row in &version.rows {
@@ -156,8 +173,8 @@ impl Fixture {
         Reader::new(self.files.clone(), Arc::clone(&self.workers))
     }
 
-    async fn rows(&self, snapshot: &Snapshot) -> Vec<Row> {
-        let side = ComparedSnapshot::new(snapshot, snapshot);
+    pub(crate) async fn rows(&self, snapshot: &Snapshot) -> Vec<Row> {
+        let side = ComparedSnapshot::new(snapshot, &snapshot.columns);
         rows_of(side.scan(&self.reader()).await.unwrap()).await
     }
 
@@ -204,7 +221,7 @@ async fn rows_of(scan: Scan) -> Vec<Row> {
 }
 
 /// `row` as the columns of `new` show it.
-fn seen_with(row: &Row, old: &Snapshot, new: &Snapshot) -> Row {
+pub(crate) fn seen_with(row: &Row, old: &Snapshot, new: &Snapshot) -> Row {
     let kept = |name: &String| {
         let column = |snapshot: &Snapshot| {
             snapshot.column_index(name).map(|position| type_of(&snapshot.columns[position]))
@@ -217,7 +234,7 @@ fn seen_with(row: &Row, old: &Snapshot, new: &Snapshot) -> Row {
         .collect()
 }
 
-fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
+pub(crate) fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
     rows.sort();
     rows
 }

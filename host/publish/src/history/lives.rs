@@ -100,14 +100,18 @@ struct EqualRows {
     carried: Open,
     /// Rows that came in this segment.
     came: Open,
+    /// Rows that went with a version. Where others came with it, only columns changed that are not
+    /// looked at, and nothing happened.
+    going: Open,
+    going_with: u64,
     /// Rows that were there at its end.
     ended: Open,
 }
 
 impl EqualRows {
     fn new(starts: Vec<u64>) -> Self {
-        let (carried, came, ended) = Default::default();
-        Self { starts, segment: 0, carried, came, ended }
+        let (carried, came, going, ended) = Default::default();
+        Self { starts, segment: 0, carried, came, going, going_with: 0, ended }
     }
 
     /// Hears of the next event.
@@ -118,15 +122,26 @@ impl EqualRows {
             }
             Event::Lasts => self.starts.len().saturating_sub(1),
         };
+        let version = match event {
+            Event::Went(version) | Event::Came(version) => Some(version),
+            Event::Ended(_) | Event::Lasts => None,
+        };
+        if version != Some(self.going_with) {
+            self.drop_going(lives);
+        }
         while self.segment < segment {
             self.next_segment(lives);
         }
         match event {
             Event::Went(version) => {
                 let from = self.take_one();
-                lives.push(Life { from, to: Some(version) });
+                self.going.add(from);
+                self.going_with = version;
             }
-            Event::Came(version) => self.came.add(Some(version)),
+            Event::Came(version) => {
+                let stayed = self.going.take();
+                self.came.add(stayed.unwrap_or(Some(version)));
+            }
             Event::Ended(_) => {
                 let from = self.take_one();
                 self.ended.add(from);
@@ -140,6 +155,7 @@ impl EqualRows {
 
     /// Tells what is left, for other rows follow.
     fn end(&mut self, lives: &mut Vec<Life>) {
+        self.drop_going(lives);
         while self.segment + 1 < self.starts.len() {
             self.next_segment(lives);
         }
@@ -160,6 +176,13 @@ impl EqualRows {
         self.carried = std::mem::take(&mut self.ended);
         self.came = Open::default();
         self.segment += 1;
+    }
+
+    fn drop_going(&mut self, lives: &mut Vec<Life>) {
+        let to = Some(self.going_with);
+        while let Some(from) = self.going.take() {
+            lives.push(Life { from, to });
+        }
     }
 
     /// Rows of the segment before that are not there in this one went when it began.

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, StringArray};
+use arrow::array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
+use arrow::compute::filter_record_batch;
 use arrow::datatypes::SchemaRef;
 use yearbook_domain::changes::HistorySegment;
 use yearbook_domain::{
@@ -38,7 +39,7 @@ pub struct RevisedTable {
 }
 
 /// Makes the table of revisions of a dataset, whose newest version is `newest`. `times` are those of
-/// all versions of `segments`.
+/// all versions of `segments`; rows that had gone with the version `since` are left out.
 ///
 /// # Errors
 /// As publishing.
@@ -49,7 +50,7 @@ pub async fn revisions(
     (name, namespace): (&DatasetName, &Namespace),
     newest: &Snapshot,
     segments: &[HistorySegment],
-    times: BTreeMap<u64, Millis>,
+    (times, since): (BTreeMap<u64, Millis>, Option<u64>),
 ) -> Result<RevisedTable, PublishError> {
     let columns = revised_columns(newest);
     // Rows without a key are told apart by all of their values.
@@ -70,7 +71,7 @@ pub async fn revisions(
     let schema = unchecked_schema(&columns);
     let budget = memory.table_bytes() / 2;
     let sorter = ExternalSorter::new(Arc::clone(&schema), &words.sorted_by(), budget);
-    let sink = DatedRows { sorter: sorter.map_err(sort_error(STAGE))?, schema, times };
+    let sink = DatedRows { sorter: sorter.map_err(sort_error(STAGE))?, schema, times, since };
     let events = collect(memory, files, workers, &newest.columns, segments, sink).await?;
     let starts = segments.iter().map(|segment| segment.first).collect();
     let job = move || tell_lives(events, starts)?.sorter.finish().map(Arc::new);
@@ -114,10 +115,21 @@ struct DatedRows {
     sorter: ExternalSorter,
     schema: SchemaRef,
     times: BTreeMap<u64, Millis>,
+    since: Option<u64>,
 }
 
 impl LifeSink for DatedRows {
     fn take(&mut self, rows: &RecordBatch, lives: &[Life]) -> Result<(), SortError> {
+        let is_told = |life: &Life| match (life.to, self.since) {
+            (Some(to), Some(since)) => to > since,
+            _ => true,
+        };
+        let told = BooleanArray::from_iter(lives.iter().map(|life| Some(is_told(life))));
+        let rows = filter_record_batch(rows, &told)?;
+        let lives: Vec<Life> = lives.iter().copied().filter(is_told).collect();
+        if lives.is_empty() {
+            return Ok(());
+        }
         let oldest = self.times.values().next();
         let text = |at: &Millis| at.to_rfc3339();
         let from = lives.iter().map(|life| match &life.from {

@@ -1,0 +1,107 @@
+//! Plans of `/revisions` (contract-21-revisions): the table of all versions of the rows, made of what
+//! publishing kept, is read as a snapshot is. Pages end with the version with which the first one
+//! did. Never touches a stored row.
+
+use std::sync::Arc;
+
+use yearbook_catalog::{KnownHistory, clock};
+use yearbook_domain::query::parse_since;
+use yearbook_domain::{
+    Credit, CreditLine, CursorSource, Dataset, Millis, Refusal, Snapshot, ValidationError,
+};
+use yearbook_http::{Authenticated, Error};
+
+use super::DataRequest;
+use crate::ApiState;
+use crate::response::plan::ResponsePlan;
+
+/// Versions of one answer at most.
+const MAX_VERSIONS: usize = 1_000;
+
+/// Bytes of credits and licences of one answer at most.
+const MAX_CREDIT_BYTES: usize = 16 << 10;
+
+impl DataRequest {
+    /// Plans the response with revisions of rows of `dataset`.
+    ///
+    /// # Errors
+    /// Those of rows; 413 for too many versions, 503 while the table is being made.
+    pub(super) async fn plan_revisions(
+        &self,
+        app: &ApiState,
+        auth: &Authenticated,
+        dataset: &Dataset,
+    ) -> Result<ResponsePlan, Error> {
+        let revised = Box::pin(self.revised_dataset(app, dataset)).await?;
+        self.plan_rows(app, auth, &revised).await
+    }
+
+    /// The dataset with the table of its revisions as its current version.
+    async fn revised_dataset(&self, app: &ApiState, dataset: &Dataset) -> Result<Dataset, Error> {
+        let since = parse_since(&self.pairs, clock::now()).map_err(Error::invalid_parameter)?;
+        let newest = dataset.snapshots.last().map_or(0, |newest| newest.version);
+        // One that is none is told with everything else that is wrong.
+        let begun = self.cursor_position(app).ok().flatten().map(|position| position.source);
+        let version = match begun {
+            Some(CursorSource::Revisions { version, .. }) => version.min(newest),
+            _ => newest,
+        };
+        let gone = || Error::from(Refusal::NoSuchDataset { name: dataset.name.to_string() });
+        let known = app.core.catalog.known_history(&dataset.name, version).await?;
+        let history = known.ok_or_else(gone)?;
+        let since = since.and_then(|since| version_at(&history, since));
+        let point = CursorSource::Revisions { version, since };
+        if begun.is_some_and(|begun| begun != point) {
+            let sentence = "the cursor belongs to another since; repeat it as it was, or start again \
+                            without the cursor";
+            let sent = self.selection.cursor.as_deref().unwrap_or_default();
+            let problem = ValidationError::value_error("cursor", sentence, sent);
+            return Err(Error::invalid_parameter(problem));
+        }
+        let credit = credit_since(&history, since)?;
+        let last = match dataset.snapshots.iter().find(|found| found.version == version) {
+            Some(found) => app.core.catalog_cache.snapshot(dataset, &found.id).await?,
+            None => None,
+        };
+        // A version that has gone since the first page is read for its words alone.
+        let last = last.or_else(|| history.segments.last().map(|part| Arc::new(part.last.clone())));
+        let last = last.ok_or_else(gone)?;
+        let table =
+            app.core.past_files.revisions(dataset, Arc::clone(&last), (version, since), history);
+        let table = table.await?;
+        // Headers and cursors tell the version, and tags tell its file from that of the rows.
+        let current = Snapshot {
+            id: last.id,
+            credit: Credit {
+                attribution: credit.attribution,
+                licence: credit.licence,
+                ..last.credit.clone()
+            },
+            ..Snapshot::clone(&table)
+        };
+        self.continue_as(point);
+        Ok(Dataset { current: Arc::new(current), ..dataset.clone() })
+    }
+}
+
+/// The version that was current at `at`; `None` where all are later.
+fn version_at(history: &KnownHistory, at: Millis) -> Option<u64> {
+    let begun = history.times.iter().filter(|(_, time)| **time <= at);
+    begun.map(|(version, _)| *version).max()
+}
+
+/// Returns the credit of the versions from `since` on.
+///
+/// # Errors
+/// 413 for more versions, or more of them, than one answer has.
+fn credit_since(history: &KnownHistory, since: Option<u64>) -> Result<CreditLine, Error> {
+    let versions = history.times.keys().zip(&history.credits);
+    let versions = versions.filter(|(version, _)| since.is_none_or(|since| **version >= since));
+    let lines: Vec<CreditLine> = versions.map(|(_, line)| line.clone()).collect();
+    let line = CreditLine::join(&lines);
+    let bytes = line.attribution.len() + line.licence.len();
+    if lines.len() > MAX_VERSIONS + 1 || bytes > MAX_CREDIT_BYTES {
+        return Err(Refusal::TooManyVersions { limit: MAX_VERSIONS as u64 }.into());
+    }
+    Ok(line)
+}
