@@ -269,7 +269,10 @@ async fn after_retention_a_citation_stays_and_names_the_nearest_snapshot_contrac
         reply.text()
     };
     let before = text(&ids[0]).await;
-    app.store.apply_retention(Retention { snapshots: 1, hours: 0, history: true }, false).await.unwrap();
+    app.store
+        .apply_retention(Retention { snapshots: 1, hours: 0, history: true }, false)
+        .await
+        .unwrap();
     app.catalog_cache.refresh().await.unwrap();
     let after = text(&ids[0]).await;
     assert!(after.starts_with(before.trim_end()), "it states what it stated: {before} {after}");

@@ -384,7 +384,8 @@ async fn times_of_dropped_versions_are_known_and_their_rows_are_not_contract_12(
     let held = app.store.hold_snapshot(&name, &first.unwrap()).await.unwrap();
     assert_eq!(held, HoldOutcome::Held);
     // Versions 0 and 3 stay.
-    let dropped = app.store.apply_retention(Retention { snapshots: 1, hours: 0, history: true }, false).await;
+    let dropped =
+        app.store.apply_retention(Retention { snapshots: 1, hours: 0, history: true }, false).await;
     assert_eq!(dropped.unwrap().len(), 2);
     app.catalog_cache.refresh().await.unwrap();
     let key = app.key(Plan::Enterprise).await;
@@ -425,7 +426,8 @@ async fn changes_that_are_not_known_any_more_are_400_contract_12() {
         app.publish_at(&table, Millis(NOON + hour * HOUR)).await;
     }
     // Version 3 alone stays.
-    let dropped = app.store.apply_retention(Retention { snapshots: 1, hours: 0, history: true }, false).await;
+    let dropped =
+        app.store.apply_retention(Retention { snapshots: 1, hours: 0, history: true }, false).await;
     assert_eq!(dropped.unwrap().len(), 3);
     app.catalog_cache.refresh().await.unwrap();
     let key = app.key(Plan::Enterprise).await;

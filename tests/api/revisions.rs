@@ -1,5 +1,5 @@
-//! Rows of all versions (contract-21-revisions): the law beside rows as of each time, pages that end
-//! where the first one did, what the route refuses, and the triangle.
+//! Rows of all versions (contract-21-revisions): the law beside rows as of each time, pages that
+//! end where the first one did, what the route refuses, and the triangle.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

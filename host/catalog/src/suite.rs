@@ -13,6 +13,7 @@ mod history;
 mod key_verifier;
 mod keys;
 mod model;
+mod past_versions;
 mod quota;
 mod releases;
 mod retention;
@@ -57,6 +58,10 @@ macro_rules! every_rule {
             history: a_file_written_anew_replaces_the_old_one_and_the_snapshot_keeps_its_age,
             history: a_late_publisher_does_not_turn_checked_at_back,
             history: data_that_went_back_is_current_again,
+            past_versions: a_time_names_the_version_that_was_current_contract_21,
+            past_versions: what_leads_back_to_a_version_is_known_and_kept_contract_21,
+            past_versions: a_version_without_a_way_back_keeps_its_file_contract_21,
+            past_versions: a_history_is_forgotten_from_its_beginning_contract_21,
             retention: a_retired_dataset_is_gone_until_published_again_contract_4,
             retention: what_retention_drops_leaves_a_tombstone_contract_4,
             retention: a_dropped_snapshot_that_is_published_again_is_retained,

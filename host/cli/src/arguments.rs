@@ -9,7 +9,8 @@ mod plugin_source;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use yearbook_domain::{DatasetName, Plan};
+use yearbook_domain::query::parse_since;
+use yearbook_domain::{DatasetName, Millis, Plan};
 
 pub use plugin::{Actor, PluginCommand, TemplateKind};
 pub use plugin_source::PluginSource;
@@ -225,12 +226,30 @@ pub enum DatasetsCommand {
         /// Snapshot id as `datasets snapshots` shows it
         snapshot: String,
     },
+    /// Forget versions that retention has dropped, so that no `as_of` reads them any more
+    Forget {
+        /// Name of the dataset
+        #[arg(value_parser = parse_dataset_name)]
+        name: DatasetName,
+        /// Versions that were no longer current at this time go: a date (its end, UTC), or a time
+        /// with its offset
+        #[arg(long, value_name = "TIME", value_parser = parse_time)]
+        before: Millis,
+    },
     /// Stop serving a dataset; publishing it again brings it back
     Retire {
         /// Name of the dataset
         #[arg(value_parser = parse_dataset_name)]
         name: DatasetName,
     },
+}
+
+/// A time that has come, as `as_of` takes it.
+fn parse_time(text: &str) -> Result<Millis, String> {
+    let sent = [("since".to_owned(), text.to_owned())];
+    let parsed = parse_since(&sent, yearbook_catalog::clock::now());
+    let parsed = parsed.map_err(|problem| problem.msg.replace("Value error, since ", "it "))?;
+    parsed.ok_or_else(|| "it is no time".to_owned())
 }
 
 fn parse_dataset_name(text: &str) -> Result<DatasetName, String> {

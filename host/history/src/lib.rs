@@ -1,6 +1,6 @@
 //! Tables of the past: versions whose file retention dropped, and tables of revisions, made on this
-//! machine when they are asked for and kept while there is room (contract-21-history). One at a time
-//! for a dataset; who waits too long is told to come again. Never touches a request.
+//! machine when they are asked for and kept while there is room (contract-21-history). One at a
+//! time for a dataset; who waits too long is told to come again. Never touches a request.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use futures::future::{BoxFuture, Shared};
 use yearbook_catalog::{Catalog, CatalogError, KnownHistory, PastVersion};
 use yearbook_domain::{Dataset, DatasetName, Namespace, Snapshot, SnapshotId};
 use yearbook_http::Error;
-use yearbook_http::past_versions::PastFiles;
+use yearbook_http::past_files::PastFiles;
 use yearbook_publish::{PublishError, PublishMemory, RestoredVersion};
 use yearbook_storage::{MadeFile, MadeFiles, ObjectStorage, StorageFailure};
 use yearbook_workers::Workers;
@@ -31,7 +31,7 @@ const MEMORY_BYTES: u64 = 256 << 20;
 /// Tables that are being made and that are there.
 pub struct History {
     maker: Arc<Maker>,
-    /// What is being made of each dataset.
+    /// Table that is being made of each dataset.
     running: Mutex<HashMap<DatasetName, (Wanted, Making)>>,
 }
 
@@ -92,7 +92,7 @@ impl From<Failure> for Error {
     }
 }
 
-/// What makes tables, and has those that were made.
+/// Maker of tables, which has those that it made.
 struct Maker {
     catalog: Arc<Catalog>,
     files: ObjectStorage,

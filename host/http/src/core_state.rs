@@ -14,7 +14,7 @@ use yearbook_workers::Workers;
 
 use crate::metrics::{HttpMetrics, ListenerMetrics};
 use crate::open_responses::OpenResponses;
-use crate::past_versions::PastFiles;
+use crate::past_files::PastFiles;
 use crate::rate_limit::{BurstLimiter, RefusalPace};
 use crate::settings::{LimitSettings, ServerSettings};
 use crate::{Error, links};

@@ -50,8 +50,8 @@ pub(crate) async fn compare_snapshots(
         budget: memory.fingerprint_bytes(),
         progress,
     };
-    let older = Arc::new(ComparedSnapshot::new(old, &new.columns));
-    let newer = Arc::new(ComparedSnapshot::new(new, &new.columns));
+    let older = Arc::new(AlignedSnapshot::new(old, &new.columns));
+    let newer = Arc::new(AlignedSnapshot::new(new, &new.columns));
     let key = older.key(old, new);
     let sorted_old = comparison.sort(&older, &key, PlaceOrder::FirstRowFirst).await?;
     let sorted_new = comparison.sort(&newer, &key, PlaceOrder::LastRowFirst).await?;
@@ -95,7 +95,7 @@ impl Comparison<'_> {
     /// The fingerprints of one side, in order.
     async fn sort(
         &self,
-        side: &Arc<ComparedSnapshot>,
+        side: &Arc<AlignedSnapshot>,
         key: &[usize],
         order: PlaceOrder,
     ) -> Result<SortedFingerprints, StorageFailure> {
@@ -117,7 +117,7 @@ impl Comparison<'_> {
     /// Appends the changed rows of one side to the file of changes.
     async fn write(
         &self,
-        side: &Arc<ComparedSnapshot>,
+        side: &Arc<AlignedSnapshot>,
         mut fates: RowFates,
         mut sink: ChangeFileWriter,
     ) -> Result<ChangeFileWriter, StorageFailure> {
@@ -162,7 +162,7 @@ fn comparison_failure(why: String) -> StorageFailure {
 }
 
 /// A snapshot as the newer one's columns show it.
-pub(crate) struct ComparedSnapshot {
+pub(crate) struct AlignedSnapshot {
     /// With text read plain.
     snapshot: Snapshot,
     /// For each column of the newer snapshot, this one's with the same name and type.
@@ -171,7 +171,7 @@ pub(crate) struct ComparedSnapshot {
     read: Vec<usize>,
 }
 
-impl ComparedSnapshot {
+impl AlignedSnapshot {
     pub(crate) fn new(snapshot: &Snapshot, target: &[Column]) -> Self {
         let same = |wanted: &Column, column: &Column| {
             wanted.name == column.name && type_of(wanted) == type_of(column)

@@ -3,8 +3,8 @@
 //! `progress`, `memory_budget`, `loss`, `wide_text`, `sort` <- `package` <- `geometry`, `table` <-
 //! `write`, `snapshot_id`, `preview_facts`, `row_bounds` <- `diff` <- `publish`, `iceberg` <-
 //! `history`, `publisher`, `gc`.
-//! A server links none of it but `history`. Never touches HTTP, guests, arguments or environment; the feature
-//! `catalog` adds what needs a catalogue.
+//! A server links none of it but `history`. Never touches HTTP, guests, arguments or environment;
+//! the feature `catalog` adds what needs a catalogue.
 
 mod diff;
 mod error;

@@ -9,7 +9,7 @@ use yearbook_catalog::{Catalog, CatalogCache, CatalogError, KeyVerifier, Quota};
 use yearbook_http::Core;
 use yearbook_http::metrics::{self, HttpMetrics, ListenerMetrics, RoomCache};
 use yearbook_http::open_responses::OpenResponses;
-use yearbook_http::past_versions::PastFiles;
+use yearbook_http::past_files::PastFiles;
 use yearbook_http::rate_limit::{BurstLimiter, RefusalPace};
 #[cfg(feature = "pages")]
 use yearbook_pages::PagesState;

@@ -39,7 +39,7 @@ pub(crate) struct DataRequest {
     pub(crate) encoder: Arc<PluginEncoder>,
     plugins: Arc<PluginSet>,
     rows_of: RowsOf,
-    /// What the next page goes on with, where that is not the snapshot; known once it is planned.
+    /// Source of the next page, where that is not the snapshot; known once it is planned.
     pages_of: OnceLock<CursorSource>,
 }
 

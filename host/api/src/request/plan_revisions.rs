@@ -1,6 +1,6 @@
-//! Plans of `/revisions` (contract-21-revisions): the table of all versions of the rows, made of what
-//! publishing kept, is read as a snapshot is. Pages end with the version with which the first one
-//! did. Never touches a stored row.
+//! Plans of `/revisions` (contract-21-revisions): the table of all versions of the rows, made of
+//! what publishing kept, is read as a snapshot is. Pages end with the version with which the first
+//! one did. Never touches a stored row.
 
 use std::sync::Arc;
 

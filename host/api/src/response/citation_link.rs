@@ -55,7 +55,8 @@ pub(super) fn append_for_rows(
 }
 
 /// Returns the address of the citation of an answer of `counts` rows. `None` for a row by its
-/// number and for revisions, which no citation names, and for an answer to HEAD where only reading rows would tell
+/// number and for revisions, which no citation names, and for an answer to HEAD where only reading
+/// rows would tell
 /// whether `limit` cuts the result.
 pub(crate) fn address_for_rows(
     app: &ApiState,

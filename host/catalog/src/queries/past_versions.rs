@@ -47,10 +47,10 @@ const RETAINED_BY_NUMBER: &str = concat!(
     " FROM snapshots s WHERE s.dataset = $1 AND s.number = $2"
 );
 
+/// Counts versions of the past, and the bytes of all files that are kept for them.
 const HISTORY_BYTES: &str = "
-    SELECT COUNT(*), CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM (
-        SELECT COALESCE(file_bytes, 0) AS bytes FROM past_versions WHERE dataset = $1
-        UNION ALL SELECT file_bytes FROM past_changes WHERE dataset = $1
+    SELECT (SELECT COUNT(*) FROM past_versions), CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM (
+        SELECT COALESCE(file_bytes, 0) AS bytes FROM past_versions UNION ALL SELECT file_bytes FROM past_changes
     ) AS kept";
 
 /// A version that retention dropped.
@@ -124,8 +124,8 @@ impl Catalog {
         })
     }
 
-    /// Reads what gives the rows of `past` back: what changed from it to the next version that has a
-    /// file. `None` where its own was kept, or the history has ended meanwhile.
+    /// Reads what gives the rows of `past` back: what changed from it to the next version that has
+    /// a file. `None` where its own was kept, or the history has ended meanwhile.
     ///
     /// # Errors
     /// As [`Catalog::version_at`].
@@ -142,8 +142,8 @@ impl Catalog {
         })
     }
 
-    /// Reads the history of a dataset up to its version `newest`, as far back as it is known without
-    /// a gap; `None` where it has no version.
+    /// Reads the history of a dataset up to its version `newest`, as far back as it is known
+    /// without a gap; `None` where it has no version.
     ///
     /// # Errors
     /// As [`Catalog::version_at`].
@@ -185,16 +185,16 @@ impl Catalog {
         })
     }
 
-    /// Counts what the history of a dataset keeps beside its retained snapshots: files and bytes.
+    /// Counts the versions that were dropped and can be read, and the bytes of the files that give
+    /// them back, beside those of retained snapshots.
     ///
     /// # Errors
     /// As [`Catalog::version_at`].
-    pub async fn history_size(&self, dataset: &DatasetName) -> Result<(u64, u64), CatalogError> {
+    pub async fn history_size(&self) -> Result<(u64, u64), CatalogError> {
         transaction!(self, "measure the history", SingleRead, |connection| async {
-            let (files, bytes): (i64, i64) =
-                connection.query(HISTORY_BYTES).bind(dataset.as_str()).fetch_one().await?;
-            let place = RowContext { table: "past_versions", row: dataset.as_str() };
-            Ok((place.count("files", files)?, place.count("bytes", bytes)?))
+            let (versions, bytes): (i64, i64) = connection.query(HISTORY_BYTES).fetch_one().await?;
+            let place = RowContext { table: "past_versions", row: "all" };
+            Ok((place.count("versions", versions)?, place.count("bytes", bytes)?))
         })
     }
 }

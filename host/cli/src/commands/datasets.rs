@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::{Value, json};
 use yearbook_catalog::{Catalog, HoldOutcome, LastCheck};
-use yearbook_domain::{Dataset, DatasetName, SnapshotId, SnapshotSummary};
+use yearbook_domain::{Dataset, DatasetName, Millis, SnapshotId, SnapshotSummary};
 
 use crate::arguments::DatasetsCommand;
 use crate::context::CommandContext;
@@ -24,6 +24,7 @@ pub(super) async fn run(context: &CommandContext, command: DatasetsCommand) -> a
             snapshots(context, &find_dataset(&store, &name).await?)
         }
         DatasetsCommand::Hold { name, snapshot } => hold(context, &store, &name, &snapshot).await,
+        DatasetsCommand::Forget { name, before } => forget(context, &store, &name, before).await,
         DatasetsCommand::Retire { name } => retire(context, store, &name).await,
     }
 }
@@ -136,6 +137,28 @@ fn snapshots(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> 
         });
         let headings = ["#version", "snapshot", "created", "#rows", "state"];
         TextTable::new(&headings).with_rows(rows).render()
+    })
+}
+
+async fn forget(
+    context: &CommandContext,
+    store: &Catalog,
+    name: &DatasetName,
+    before: Millis,
+) -> anyhow::Result<()> {
+    if store.current_snapshot(name).await?.is_none() {
+        bail!(unknown_dataset(store, name).await)
+    }
+    let forgotten = store
+        .forget_history(name, before)
+        .await
+        .with_context(|| format!("nothing of {name} is forgotten; try again"))?;
+    let report = json!({ "name": name, "forgotten": forgotten });
+    context.output.print_result(&report, || {
+        let versions = if forgotten == 1 { "version" } else { "versions" };
+        format!(
+            "{forgotten} old {versions} of {name} cannot be read any more; `yearbook gc` removes their files. Snapshots that are kept are not touched."
+        )
     })
 }
 

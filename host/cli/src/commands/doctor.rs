@@ -72,6 +72,7 @@ pub(super) async fn run(context: &CommandContext, deep: bool) -> anyhow::Result<
     checks.add("database", found);
     if let Some(store) = &store {
         checks.add("clocks", connectivity::check_clocks(store).await);
+        checks.add("history", connectivity::measure_history(store).await);
     }
     let mut files = None;
     let found = if fresh && values.storage.url.is_none() {

@@ -174,7 +174,7 @@ impl Fixture {
     }
 
     pub(crate) async fn rows(&self, snapshot: &Snapshot) -> Vec<Row> {
-        let side = ComparedSnapshot::new(snapshot, &snapshot.columns);
+        let side = AlignedSnapshot::new(snapshot, &snapshot.columns);
         rows_of(side.scan(&self.reader()).await.unwrap()).await
     }
 

@@ -1,4 +1,4 @@
-//! What happened to rows, read from stored files: rows that went or came with a version, and rows
+//! Events of rows, read from stored files: rows that went or came with a version, and rows
 //! of the last version of a segment. Equal rows are brought together, in the order in which it
 //! happened. Rows of the newest version to which nothing happened are told at once.
 
@@ -18,7 +18,7 @@ use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use super::STAGE;
-use crate::diff::ComparedSnapshot;
+use crate::diff::AlignedSnapshot;
 use crate::diff::fingerprints::{halves, hash_rows};
 use crate::error::PublishError;
 use crate::memory_budget::PublishMemory;
@@ -32,7 +32,7 @@ pub(super) const NAMES: [&str; 3] = ["#high", "#low", "#event"];
 /// Bytes that a hash takes in the set of those that changed, about.
 const HASH_BYTES: usize = 40;
 
-/// What happened to a row.
+/// Something that happened to a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Event {
     /// It was no longer there in this version.
@@ -67,7 +67,7 @@ impl Event {
     }
 }
 
-/// Where rows go whose life is known.
+/// Taker of rows whose life is known.
 pub(super) trait LifeSink: Send + 'static {
     /// Takes rows, each with its life.
     fn take(&mut self, rows: &RecordBatch, lives: &[Life]) -> Result<(), SortError>;
@@ -92,7 +92,7 @@ pub(super) struct EventCollector<S> {
     /// every row is sorted.
     touched: Option<HashSet<u128>>,
     most_touched: usize,
-    /// Where rows go to which nothing happened.
+    /// Taker of rows to which nothing happened.
     sink: S,
 }
 
@@ -151,7 +151,7 @@ async fn read<S: LifeSink>(
     mut collector: EventCollector<S>,
     take: impl Fn(&mut EventCollector<S>, &RecordBatch) -> Result<(), SortError> + Send + Sync + 'static,
 ) -> Result<EventCollector<S>, PublishError> {
-    let (file, take) = (Arc::new(ComparedSnapshot::new(file, target)), Arc::new(take));
+    let (file, take) = (Arc::new(AlignedSnapshot::new(file, target)), Arc::new(take));
     let schema = unchecked_schema(target);
     let mut batches = file.scan(reader).await?.batches;
     while let Some(batch) = batches.try_next().await? {

@@ -9,8 +9,8 @@ use arrow::error::ArrowError;
 use super::events::{Event, Life, LifeSink, NAMES, SortedEvents};
 use crate::sort::{BlockLimits, SortError};
 
-/// Blocking: tells every life of the rows of `events`, and returns where they went. `starts` are the
-/// first versions of the segments, oldest first.
+/// Blocking: tells every life of the rows of `events`, and returns where they went. `starts` are
+/// the first versions of the segments, oldest first.
 pub(super) fn tell_lives<S: LifeSink>(
     events: SortedEvents<S>,
     starts: Vec<u64>,

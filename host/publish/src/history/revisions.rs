@@ -34,12 +34,12 @@ pub const VALID_TO: &str = "_valid_to";
 pub struct RevisedTable {
     /// Its file.
     pub file: MadeFile,
-    /// What reads it: the newest version with the columns of time. Its id is no snapshot's.
+    /// Words of its rows: the newest version with the columns of time. Its id is no snapshot's.
     pub snapshot: Snapshot,
 }
 
-/// Makes the table of revisions of a dataset, whose newest version is `newest`. `times` are those of
-/// all versions of `segments`; rows that had gone with the version `since` are left out.
+/// Makes the table of revisions of a dataset, whose newest version is `newest`. `times` are those
+/// of all versions of `segments`; rows that had gone with the version `since` are left out.
 ///
 /// # Errors
 /// As publishing.

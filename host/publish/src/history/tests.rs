@@ -1,5 +1,5 @@
-//! The laws of the past, for random histories: rows of a version are those that were published, made
-//! again or valid at its time.
+//! The laws of the past, for random histories: rows of a version are those that were published,
+//! made again or valid at its time.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,7 +18,7 @@ struct Published {
     snapshot: Snapshot,
     digest: ResultDigest,
     rows: Vec<Row>,
-    /// What changed to the next version.
+    /// Changes to the next version.
     next: Option<ChangeSet>,
 }
 
@@ -157,7 +157,7 @@ fn names() -> (DatasetName, Namespace) {
 
 async fn check(seed: u64) {
     let fixture = Fixture::new();
-    let all = history(&fixture, &mut Dice(seed)).await;
+    let all = Box::pin(history(&fixture, &mut Dice(seed))).await;
     check_revisions(&fixture, &all, seed).await;
     check_restored(&fixture, &all, seed).await;
 }
@@ -174,7 +174,7 @@ proptest! {
 #[tokio::test]
 async fn changes_that_do_not_lead_back_are_told_and_nothing_is_served_contract_21() {
     let fixture = Fixture::new();
-    let all = history(&fixture, &mut Dice(3)).await;
+    let all = Box::pin(history(&fixture, &mut Dice(3))).await;
     let (first, last) = (0..all.len())
         .flat_map(|first| (first + 1..all.len()).map(move |last| (first, last)))
         .find(|(first, last)| segments(&all, *first, *last).len() == 1)

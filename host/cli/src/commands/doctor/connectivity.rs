@@ -31,6 +31,21 @@ pub(super) async fn check_database(
     ))
 }
 
+/// Tells what the history of all datasets takes.
+pub(super) async fn measure_history(store: &Catalog) -> anyhow::Result<Finding> {
+    let (versions, bytes) = store.history_size().await?;
+    Ok((
+        Status::Ok,
+        match versions {
+            0 => "no version that retention dropped is kept yet".to_owned(),
+            1 => format!("1 version that retention dropped can be read, by {bytes} bytes of files"),
+            _ => format!(
+                "{versions} versions that retention dropped can be read, by {bytes} bytes of files"
+            ),
+        },
+    ))
+}
+
 pub(super) async fn check_clocks(store: &Catalog) -> anyhow::Result<Finding> {
     let before = yearbook_catalog::clock::now();
     let database = store.database_time().await?;
