@@ -10,6 +10,8 @@ CREATE TABLE past_versions (
     -- The snapshot as JSON, and the digest of its rows.
     snapshot    TEXT NOT NULL,
     digest      TEXT NOT NULL,
+    -- Unit of the distances of its dates, as the preview facts have it, as JSON.
+    axis        TEXT NOT NULL,
     -- Null: the rows are made again from the next version and what changed until then.
     file_sha256 TEXT,
     file_bytes  INTEGER

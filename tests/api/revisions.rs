@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use yearbook_catalog::Retention;
-use yearbook_domain::{Millis, Plan};
+use yearbook_domain::{DatasetName, Millis, Plan};
 use yearbook_publish::{GcSettings, collect_garbage};
+use yearbook_releases::ReleaseMonitorSettings;
 use yearbook_tests::app::{Reply, TestApp, TestTable, harvest};
 
 const REVISIONS: &str = "/v1/datasets/harvest/revisions";
@@ -310,4 +311,87 @@ async fn more_credit_than_an_answer_has_is_refused_contract_21() {
     assert_eq!(later.status, 200, "{}", later.text());
     let credit = later.header("x-service-attribution");
     assert!(credit.contains("; ") && credit.len() > 14_000);
+}
+
+#[tokio::test]
+async fn pages_go_on_after_their_newest_version_was_dropped_and_end_with_the_history_contract_21() {
+    let app = TestApp::start().await;
+    let key = app.key(Plan::Enterprise).await;
+    for number in 0..3 {
+        publish(&app, number, &version(number)).await;
+    }
+    let whole = get(&app, &key, &format!("{REVISIONS}?limit=0")).await;
+    let first = get(&app, &key, &format!("{REVISIONS}?limit=2")).await;
+    publish(&app, 3, &version(3)).await;
+    publish(&app, 4, &version(4)).await;
+    drop_all_but_the_newest(&app).await;
+    // A host that has made nothing yet.
+    let other = app.second_host(ReleaseMonitorSettings::default()).await;
+    let path = format!("{REVISIONS}?limit=0&cursor={}", first.header("x-next-page"));
+    let rest = get(&other, &key, &path).await;
+    assert_eq!(rest.status, 200, "{}", rest.text());
+    let joined = [first.json(), rest.json()];
+    let joined: Vec<Value> =
+        joined.iter().flat_map(|page| page.as_array().unwrap().clone()).collect();
+    assert_eq!(json!(joined), whole.json());
+
+    let name = DatasetName::parse("harvest").unwrap();
+    let before = Millis::parse_iso8601(&time(2)).unwrap();
+    assert_eq!(app.store.forget_history(&name, before).await.unwrap(), 2);
+    // Until then a history of a moment ago may be told.
+    tokio::time::sleep(Duration::from_millis(2_100)).await;
+    for host in [&app, &other] {
+        let reply = get(host, &key, &path).await;
+        assert_eq!(reply.outcome(), (410, "history_gone".to_owned()));
+        assert!(reply.text().contains(&time(2)), "{}", reply.text());
+    }
+}
+
+#[tokio::test]
+async fn one_licence_that_forbids_changed_rows_forbids_those_of_all_versions_contract_21() {
+    let app = TestApp::start().await;
+    let key = app.key(Plan::Enterprise).await;
+    for (number, licence) in ["CC-BY-4.0", "CC-BY-ND-4.0", "CC0-1.0"].into_iter().enumerate() {
+        let table = version(number).with("/licenses", json!([{"name": licence}]));
+        publish(&app, number, &table).await;
+    }
+    let path = format!("{REVISIONS}?apply=pivot&pivot.column=_valid_from");
+    let reply = get(&app, &key, &path).await;
+    assert_eq!(reply.outcome(), (403, "no_derivatives".to_owned()));
+    let later = get(&app, &key, &format!("{path}&since={}", time(2))).await;
+    assert_eq!(later.status, 200, "{}", later.text());
+    assert_eq!(get(&app, &key, REVISIONS).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_date_is_no_text_contract_21() {
+    let app = TestApp::start().await;
+    let key = app.key(Plan::Enterprise).await;
+    for (number, kind, value) in [(0, "string", "zzz"), (1, "date", "2024-05-06")] {
+        let table = harvest().with_field("seen", kind).with_rows(&format!(
+            "date,region,value,final,seen\n2024-01-01,Nelson,1,true,{value}\n"
+        ));
+        publish(&app, number, &table).await;
+    }
+    let rows = get(&app, &key, &format!("{REVISIONS}?columns=seen,_valid_from")).await.json();
+    let expected = json!([
+        {"seen": null, "_valid_from": time(0)},
+        {"seen": "2024-05-06", "_valid_from": time(1)},
+    ]);
+    assert_eq!(rows, expected);
+}
+
+#[tokio::test]
+async fn a_dropped_version_goes_through_transforms_as_it_did_contract_21() {
+    let app = TestApp::start().await;
+    let key = app.key(Plan::Enterprise).await;
+    for number in 0..3 {
+        publish(&app, number, &version(number)).await;
+    }
+    let path = format!("/v1/datasets/harvest/data?apply=growth&as_of={}", time(1));
+    let before = get(&app, &key, &path).await;
+    drop_all_but_the_newest(&app).await;
+    let after = get(&app, &key, &path).await;
+    assert_eq!((before.status.as_u16(), before.text()), (after.status.as_u16(), after.text()));
+    assert_eq!(after.status, 200, "{}", after.text());
 }

@@ -1,10 +1,12 @@
 //! State of `/v1` between requests. Never touches a request.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::response::Response;
-use yearbook_catalog::CatalogError;
-use yearbook_domain::Dataset;
+use yearbook_cache::Cache;
+use yearbook_catalog::{CatalogError, KnownHistory};
+use yearbook_domain::{Dataset, DatasetName};
 use yearbook_http::metrics::RoomCache;
 use yearbook_http::{Core, Error};
 
@@ -17,6 +19,12 @@ use crate::response::response_cache::ResponseCacheStats;
 use crate::routes::datasets::list_cache::DatasetListCache;
 use crate::routes::health::report::ReadinessCache;
 use crate::routes::preview::cache::PreviewCache;
+
+/// Histories that are held at most.
+const HISTORIES: u64 = 64;
+
+/// Age up to which a history is as it is: within it every host sees what is published.
+const HISTORY_AGE: Duration = Duration::from_secs(2);
 
 /// Answer with a page about a dataset.
 pub type LinkPreview = fn(&Dataset) -> Result<Response, Error>;
@@ -45,6 +53,8 @@ pub struct ApiState {
     pub(crate) links: LinkSealer,
     /// The rendered list of datasets.
     pub(crate) dataset_list: DatasetListCache,
+    /// Histories that were read a moment ago.
+    pub(crate) histories: Cache<(DatasetName, u64), Arc<KnownHistory>>,
     /// Rendered previews.
     pub(crate) previews: PreviewCache,
     /// Bodies with rows, and the caches before them.
@@ -66,6 +76,7 @@ impl ApiState {
             cursors: CursorCodec::new(core.catalog.secret("cursor").await?),
             links: LinkSealer::new(core.catalog.secret("link").await?),
             dataset_list: DatasetListCache::default(),
+            histories: Cache::expiring(HISTORIES, HISTORY_AGE),
             previews: PreviewCache::new(server.preview_cache_bytes),
             bodies: BodyCaches::new(server),
             readiness: ReadinessCache::default(),

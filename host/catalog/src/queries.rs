@@ -14,6 +14,7 @@ mod history_writes;
 pub(crate) mod holds;
 pub(crate) mod key_uses;
 pub(crate) mod keys;
+pub(crate) mod known_history;
 pub(crate) mod mails;
 pub(crate) mod past_versions;
 pub(crate) mod preview_facts;

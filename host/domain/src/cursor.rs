@@ -37,30 +37,35 @@ pub enum CursorSource {
         version: u64,
         /// The version since which they are told; `None` for all.
         since: Option<u64>,
+        /// The oldest version that was known.
+        oldest: u64,
     },
 }
 
 impl CursorSource {
-    /// None when `text` is neither an id nor a digest, which their lengths tell apart, nor two
-    /// versions.
+    /// None when `text` is neither an id nor a digest, which their lengths tell apart, nor
+    /// three versions.
     fn parse(text: &str) -> Option<Self> {
-        if let Some((version, since)) = text.split_once(' ') {
+        if let [version, since, oldest] = text.split(' ').collect::<Vec<_>>()[..] {
             let since = if since.is_empty() { None } else { Some(since.parse().ok()?) };
-            return Some(Self::Revisions { version: version.parse().ok()?, since });
+            let (version, oldest) = (version.parse().ok()?, oldest.parse().ok()?);
+            return Some(Self::Revisions { version, since, oldest });
         }
         let snapshot = SnapshotId::parse(text).map(Self::Snapshot);
         snapshot.or_else(|| Digest::parse(text).map(Self::Changes))
     }
 }
 
-/// The id, the digest, or two versions with a blank between them.
+/// The id, the digest, or three versions with blanks between them.
 impl fmt::Display for CursorSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Snapshot(id) => f.write_str(id.as_str()),
             Self::Changes(file) => f.write_str(file.as_str()),
-            Self::Revisions { version, since: Some(since) } => write!(f, "{version} {since}"),
-            Self::Revisions { version, since: None } => write!(f, "{version} "),
+            Self::Revisions { version, since: Some(since), oldest } => {
+                write!(f, "{version} {since} {oldest}")
+            }
+            Self::Revisions { version, since: None, oldest } => write!(f, "{version}  {oldest}"),
         }
     }
 }

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
+use tokio::sync::Semaphore;
 use yearbook_catalog::{Catalog, CatalogError, KnownHistory, PastVersion};
 use yearbook_domain::{Dataset, DatasetName, Namespace, Snapshot, SnapshotId};
 use yearbook_http::Error;
 use yearbook_http::past_files::PastFiles;
-use yearbook_publish::{PublishError, PublishMemory, RestoredVersion};
+use yearbook_publish::{PublishError, PublishMemory, RestoredVersion, RevisionRange};
 use yearbook_storage::{MadeFile, MadeFiles, ObjectStorage, StorageFailure};
 use yearbook_workers::Workers;
 
@@ -27,6 +28,9 @@ const RETRY_WHEN_FULL: u64 = 60;
 
 /// Memory of one table that is being made.
 const MEMORY_BYTES: u64 = 256 << 20;
+
+/// Tables that are made at the same time.
+const AT_ONCE: usize = 2;
 
 /// Tables that are being made and that are there.
 pub struct History {
@@ -98,6 +102,8 @@ struct Maker {
     files: ObjectStorage,
     workers: Arc<Workers>,
     made: MadeFiles,
+    /// Bounds the memory of all tables that are being made.
+    turns: Semaphore,
     ready: Mutex<HashMap<(DatasetName, Wanted), Arc<Snapshot>>>,
 }
 
@@ -110,7 +116,8 @@ impl History {
         workers: Arc<Workers>,
         made: MadeFiles,
     ) -> Self {
-        let maker = Maker { catalog, files, workers, made, ready: Mutex::default() };
+        let turns = Semaphore::new(AT_ONCE);
+        let maker = Maker { catalog, files, workers, made, turns, ready: Mutex::default() };
         Self { maker: Arc::new(maker), running: Mutex::default() }
     }
 
@@ -160,6 +167,7 @@ impl History {
         // Whoever asked may leave; others wait for it.
         let task = tokio::spawn(async move {
             let Some(begun) = begun else { return Err(Failure::Internal) };
+            let _turn = maker.turns.acquire().await;
             let table = begun.await?;
             maker.add_ready(key, table)
         });
@@ -206,7 +214,7 @@ impl PastFiles for History {
         dataset: &Dataset,
         newest: Arc<Snapshot>,
         (newest_version, since): (u64, Option<u64>),
-        history: KnownHistory,
+        history: Arc<KnownHistory>,
     ) -> BoxFuture<'_, Result<Arc<Snapshot>, Error>> {
         let (name, namespace) = (dataset.name.clone(), dataset.namespace.clone());
         let oldest = history.times.keys().next().copied();
@@ -214,7 +222,10 @@ impl PastFiles for History {
         let make = {
             let name = name.clone();
             move |maker: Arc<Maker>| {
-                async move { maker.revise(name, namespace, newest, since, history).await }.boxed()
+                async move {
+                    maker.revise(name, namespace, newest, (newest_version, since), history).await
+                }
+                .boxed()
             }
         };
         self.table(name, wanted, make).boxed()
@@ -249,8 +260,8 @@ impl Maker {
         name: DatasetName,
         namespace: Namespace,
         newest: Arc<Snapshot>,
-        since: Option<u64>,
-        history: KnownHistory,
+        (until, since): (u64, Option<u64>),
+        history: Arc<KnownHistory>,
     ) -> Result<Table, Failure> {
         tracing::info!(dataset = %name, versions = history.times.len(), "making a table of revisions");
         let making = yearbook_publish::revisions(
@@ -260,7 +271,7 @@ impl Maker {
             (&name, &namespace),
             &newest,
             &history.segments,
-            (history.times, since),
+            (history.times.clone(), RevisionRange { since, until }),
         );
         let revised = Box::pin(making).await?;
         Ok(Table { file: revised.file, snapshot: revised.snapshot })
@@ -279,7 +290,12 @@ impl Maker {
         key: (DatasetName, Wanted),
         table: Table,
     ) -> Result<Arc<Snapshot>, Failure> {
+        let bytes = table.snapshot.file.bytes;
         if !self.made.insert(table.file) {
+            tracing::warn!(
+                bytes,
+                "there is no room for a table of the past; raise retention.cache_bytes where this repeats"
+            );
             return Err(Failure::Full);
         }
         let snapshot = Arc::new(table.snapshot);

@@ -20,7 +20,7 @@ pub trait PastFiles: Send + Sync {
         past: PastVersion,
     ) -> BoxFuture<'_, Result<Arc<Snapshot>, Error>>;
 
-    /// Returns the table of revisions of `history`, which ends with `newest`. The numbers are those
+    /// Returns the table of revisions of `history` until `newest`. The numbers are those
     /// of this version and of the one since which revisions are told. Its id is that of no
     /// snapshot.
     ///
@@ -30,6 +30,6 @@ pub trait PastFiles: Send + Sync {
         dataset: &Dataset,
         newest: Arc<Snapshot>,
         versions: (u64, Option<u64>),
-        history: KnownHistory,
+        history: Arc<KnownHistory>,
     ) -> BoxFuture<'_, Result<Arc<Snapshot>, Error>>;
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use yearbook_catalog::VersionAt;
-use yearbook_domain::{Dataset, Millis, Refusal, Snapshot, SnapshotId};
+use yearbook_domain::{CalendarUnit, Dataset, Millis, Refusal, Snapshot, SnapshotId};
 
 use crate::{Core, Error};
 
@@ -22,14 +22,29 @@ impl Core {
         let found = self.catalog.version_at(&dataset.name, at).await?;
         let gone = || Refusal::NoSuchDataset { name: dataset.name.to_string() };
         match found.ok_or_else(gone)? {
-            VersionAt::Retained(id) => match self.catalog_cache.snapshot(dataset, &id).await? {
-                Some(snapshot) => Ok(snapshot),
-                None => self.past_version(dataset, id.as_str()).await?.ok_or(Error::Unavailable),
-            },
+            // As it was then: data may have gone back to it since, at another time.
+            VersionAt::Retained(snapshot) => Ok(Arc::new(*snapshot)),
             VersionAt::Past(past) => self.past_files.open(dataset, *past).await,
             VersionAt::NotPublishedYet(first) => Err(Refusal::NotPublishedYet { first }.into()),
             VersionAt::Gone(oldest) => Err(Refusal::HistoryGone { oldest }.into()),
         }
+    }
+
+    /// Returns the unit of the distances of dates in the version called `id`
+    /// (contract-16-axis).
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub async fn axis(
+        &self,
+        dataset: &Dataset,
+        id: &SnapshotId,
+    ) -> Result<Option<CalendarUnit>, Error> {
+        if let Some(facts) = self.catalog_cache.preview_facts(dataset, id).await? {
+            return Ok(facts.axis);
+        }
+        let past = self.catalog.past_version(&dataset.name, id).await?;
+        Ok(past.and_then(|past| past.axis))
     }
 
     /// Returns the version called `id` that retention dropped and the history gives back; `None`

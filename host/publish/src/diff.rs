@@ -173,9 +173,23 @@ pub(crate) struct AlignedSnapshot {
 
 impl AlignedSnapshot {
     pub(crate) fn new(snapshot: &Snapshot, target: &[Column]) -> Self {
-        let same = |wanted: &Column, column: &Column| {
+        Self::aligned(snapshot, target, |wanted, column| {
             wanted.name == column.name && type_of(wanted) == type_of(column)
-        };
+        })
+    }
+
+    /// The same, where a column of another type is another one even if its values are stored alike.
+    pub(crate) fn of_same_types(snapshot: &Snapshot, target: &[Column]) -> Self {
+        Self::aligned(snapshot, target, |wanted, column| {
+            wanted.name == column.name && wanted.column_type == column.column_type
+        })
+    }
+
+    fn aligned(
+        snapshot: &Snapshot,
+        target: &[Column],
+        same: impl Fn(&Column, &Column) -> bool,
+    ) -> Self {
         let find =
             |wanted: &Column| snapshot.columns.iter().position(|column| same(wanted, column));
         let positions: Vec<Option<usize>> = target.iter().map(find).collect();

@@ -20,7 +20,7 @@ use crate::publish::stages::{TableWords, run_on_worker, summarise, temporary_fil
 use crate::sort::SortedRows;
 
 pub use restore::{RestoredVersion, restore};
-pub use revisions::{RevisedTable, VALID_FROM, VALID_TO, revisions};
+pub use revisions::{RevisedTable, RevisionRange, VALID_FROM, VALID_TO, revisions};
 
 /// Stage of publishing, as failures name it.
 const STAGE: &str = "reading the history";
@@ -37,7 +37,7 @@ async fn write_table(
     let (_, values) = summarise(workers, counted, rows, &SilentReporter).await?;
     let (file, bounds) = (written.file, written.bounds);
     let job = move || {
-        let made = MadeFile::new(file, values)?;
+        let made = MadeFile::new(file, &values)?;
         let Some(bounds) = bounds else { return Ok(made) };
         let (head, chunks) = bounds.finish(&made.stored().sha256)?;
         made.with_bounds(head, chunks)

@@ -37,7 +37,9 @@ pub use error::{DescriptorProblem, PublishError, SHOWN_FAULTS, TableFault};
 pub use format_reader::{ColumnFacts, FormatReader, FormatReading, ReaderProvider};
 #[cfg(feature = "catalog")]
 pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
-pub use history::{RestoredVersion, RevisedTable, VALID_FROM, VALID_TO, restore, revisions};
+pub use history::{
+    RestoredVersion, RevisedTable, RevisionRange, VALID_FROM, VALID_TO, restore, revisions,
+};
 #[cfg(feature = "catalog")]
 pub use iceberg::{IcebergFailure, IcebergWriter};
 pub use loss::MaxLoss;

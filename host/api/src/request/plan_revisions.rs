@@ -36,21 +36,45 @@ impl DataRequest {
         self.plan_rows(app, auth, &revised).await
     }
 
+    /// The history of `dataset` up to its version `newest`.
+    async fn history(
+        &self,
+        app: &ApiState,
+        dataset: &Dataset,
+        newest: u64,
+    ) -> Result<Arc<KnownHistory>, Error> {
+        let key = (dataset.name.clone(), newest);
+        if let Some(history) = app.histories.get(&key).await {
+            return Ok(history);
+        }
+        let known = app.core.catalog.known_history(&dataset.name, newest).await?;
+        let gone = || Refusal::NoSuchDataset { name: dataset.name.to_string() };
+        let history = Arc::new(known.ok_or_else(gone)?);
+        app.histories.insert(key, Arc::clone(&history)).await;
+        Ok(history)
+    }
+
     /// The dataset with the table of its revisions as its current version.
     async fn revised_dataset(&self, app: &ApiState, dataset: &Dataset) -> Result<Dataset, Error> {
         let since = parse_since(&self.pairs, clock::now()).map_err(Error::invalid_parameter)?;
         let newest = dataset.snapshots.last().map_or(0, |newest| newest.version);
+        let history = self.history(app, dataset, newest).await?;
+        let oldest = history.times.first_key_value();
+        let (oldest, oldest_time) = oldest.map_or((0, Millis(0)), |(version, at)| (*version, *at));
         // One that is none is told with everything else that is wrong.
         let begun = self.cursor_position(app).ok().flatten().map(|position| position.source);
         let version = match begun {
-            Some(CursorSource::Revisions { version, .. }) => version.min(newest),
+            Some(CursorSource::Revisions { version, oldest: begun, .. }) => {
+                // Rows of then cannot be told any more.
+                if begun != oldest || version > newest {
+                    return Err(Refusal::HistoryGone { oldest: oldest_time }.into());
+                }
+                version
+            }
             _ => newest,
         };
-        let gone = || Error::from(Refusal::NoSuchDataset { name: dataset.name.to_string() });
-        let known = app.core.catalog.known_history(&dataset.name, version).await?;
-        let history = known.ok_or_else(gone)?;
         let since = since.and_then(|since| version_at(&history, since));
-        let point = CursorSource::Revisions { version, since };
+        let point = CursorSource::Revisions { version, since, oldest };
         if begun.is_some_and(|begun| begun != point) {
             let sentence = "the cursor belongs to another since; repeat it as it was, or start again \
                             without the cursor";
@@ -58,19 +82,18 @@ impl DataRequest {
             let problem = ValidationError::value_error("cursor", sentence, sent);
             return Err(Error::invalid_parameter(problem));
         }
-        let credit = credit_since(&history, since)?;
-        let last = match dataset.snapshots.iter().find(|found| found.version == version) {
-            Some(found) => app.core.catalog_cache.snapshot(dataset, &found.id).await?,
-            None => None,
+        let (credit, forbids_derivatives) = credit_of(&history, since, version)?;
+        let last = if version == newest {
+            Arc::clone(&dataset.current)
+        } else {
+            let words = app.core.catalog.version_words(&dataset.name, version).await?;
+            Arc::new(words.ok_or(Refusal::HistoryGone { oldest: oldest_time })?)
         };
-        // A version that has gone since the first page is read for its words alone.
-        let last = last.or_else(|| history.segments.last().map(|part| Arc::new(part.last.clone())));
-        let last = last.ok_or_else(gone)?;
         let table =
             app.core.past_files.revisions(dataset, Arc::clone(&last), (version, since), history);
         let table = table.await?;
         // Headers and cursors tell the version, and tags tell its file from that of the rows.
-        let current = Snapshot {
+        let mut current = Snapshot {
             id: last.id,
             credit: Credit {
                 attribution: credit.attribution,
@@ -79,6 +102,7 @@ impl DataRequest {
             },
             ..Snapshot::clone(&table)
         };
+        current.meaning.no_derivatives |= forbids_derivatives;
         self.continue_as(point);
         Ok(Dataset { current: Arc::new(current), ..dataset.clone() })
     }
@@ -90,18 +114,24 @@ fn version_at(history: &KnownHistory, at: Millis) -> Option<u64> {
     begun.map(|(version, _)| *version).max()
 }
 
-/// Returns the credit of the versions from `since` on.
+/// Returns the credit of the versions from `since` to `until`, and whether a licence of them forbids
+/// to pass changed rows on.
 ///
 /// # Errors
 /// 413 for more versions, or more of them, than one answer has.
-fn credit_since(history: &KnownHistory, since: Option<u64>) -> Result<CreditLine, Error> {
+fn credit_of(
+    history: &KnownHistory,
+    since: Option<u64>,
+    until: u64,
+) -> Result<(CreditLine, bool), Error> {
     let versions = history.times.keys().zip(&history.credits);
-    let versions = versions.filter(|(version, _)| since.is_none_or(|since| **version >= since));
-    let lines: Vec<CreditLine> = versions.map(|(_, line)| line.clone()).collect();
+    let told = |version: u64| version <= until && since.is_none_or(|since| version >= since);
+    let told = versions.filter(|(version, _)| told(**version)).map(|(_, credit)| credit);
+    let lines: Vec<CreditLine> = told.clone().map(|(line, _)| line.clone()).collect();
     let line = CreditLine::join(&lines);
     let bytes = line.attribution.len() + line.licence.len();
     if lines.len() > MAX_VERSIONS + 1 || bytes > MAX_CREDIT_BYTES {
         return Err(Refusal::TooManyVersions { limit: MAX_VERSIONS as u64 }.into());
     }
-    Ok(line)
+    Ok((line, told.clone().any(|(_, forbids)| *forbids)))
 }

@@ -116,8 +116,8 @@ impl TransformRequest<'_> {
     /// Asks the transforms what they make.
     async fn plan_chain(&self) -> Result<TransformChain, Error> {
         let Self { app, auth, dataset, input, steps, .. } = *self;
-        let facts = app.core.catalog_cache.preview_facts(dataset, &input.snapshot.id).await?;
-        let schema = transform_input::schema(input, facts.and_then(|facts| facts.axis))?;
+        let axis = app.core.axis(dataset, &input.snapshot.id).await?;
+        let schema = transform_input::schema(input, axis)?;
         let reader = app.core.reader.for_caller(&auth.holder);
         let rows = Arc::new(StoredRows { reader, plan: input.clone() });
         let (own, of_steps) = (Arc::clone(&rows), steps.to_vec());

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use yearbook_domain::{Column, DatasetName, Snapshot, Stored};
+use yearbook_domain::{Column, DatasetName, PreviewFacts, Snapshot, Stored};
 
 use super::changes::{self, ChangesRow};
 use super::past_versions::{have_same_columns, past_by_number};
@@ -22,10 +22,12 @@ const REQUIRE_HISTORY: &str =
     "UPDATE revision SET least_migration = 4 WHERE only_row = 1 AND least_migration < 4";
 
 const INSERT_PAST: &str = "
-    INSERT INTO past_versions (number, dataset, version, id, created_at, snapshot, digest, file_sha256, file_bytes)
-    SELECT s.number, s.dataset, s.version, s.id, s.created_at, $2, f.digest,
+    INSERT INTO past_versions (number, dataset, version, id, created_at, snapshot, digest, axis, file_sha256, file_bytes)
+    SELECT s.number, s.dataset, s.version, s.id, s.created_at, $2, f.digest, $4,
         CASE WHEN $3 THEN s.file_sha256 END, CASE WHEN $3 THEN s.file_bytes END
     FROM snapshots s JOIN preview_facts f ON f.snapshot = s.number WHERE s.number = $1";
+
+const FACTS: &str = "SELECT facts FROM preview_facts WHERE snapshot = $1";
 
 const INSERT_PAST_CHANGES: &str = "
     INSERT INTO past_changes (number, dataset, from_number, version, file_sha256, file_bytes, changes)
@@ -69,8 +71,12 @@ pub(super) async fn insert(
             changed > most || !next_snapshot.is_some_and(|next| gives_back(&next, snapshot))
         }
     };
+    let (facts,): (String,) = connection.query(FACTS).bind(number).fetch_one().await?;
+    // Facts of another release tell nothing.
+    let facts = PreviewFacts::from_json(&facts).ok();
+    let axis = encode_json(&facts.and_then(|facts| facts.axis))?;
     let statement = connection.query(INSERT_PAST).bind(number).bind(words).bind(keep_file);
-    statement.execute().await.map(drop)
+    statement.bind(axis).execute().await.map(drop)
 }
 
 /// Returns true where the rows of `older` follow from those of `newer` and the changes between

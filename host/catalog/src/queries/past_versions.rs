@@ -2,11 +2,11 @@
 //! kept their file (`history_writes`); the others are made again from the next version that has
 //! one, and from the changes in between. Never reads a stored file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use yearbook_domain::changes::{ChangeSet, HistorySegment};
 use yearbook_domain::{
-    Column, CreditLine, DatasetName, Millis, ResultDigest, Snapshot, SnapshotId,
+    CalendarUnit, Column, DatasetName, Millis, ResultDigest, Snapshot, SnapshotId,
 };
 
 use super::changes;
@@ -21,7 +21,7 @@ use crate::{Catalog, CatalogError};
 macro_rules! past_versions {
     ($which:literal) => {
         concat!(
-            "SELECT number, version, snapshot, digest, file_sha256 FROM past_versions
+            "SELECT number, version, snapshot, digest, axis, file_sha256 FROM past_versions
             WHERE dataset = $1",
             $which
         )
@@ -51,6 +51,7 @@ const RETAINED_BY_NUMBER: &str = concat!(
 const HISTORY_BYTES: &str = "
     SELECT (SELECT COUNT(*) FROM past_versions), CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM (
         SELECT COALESCE(file_bytes, 0) AS bytes FROM past_versions UNION ALL SELECT file_bytes FROM past_changes
+        UNION ALL SELECT file_bytes FROM changes WHERE from_number IN (SELECT number FROM past_versions)
     ) AS kept";
 
 /// A version that retention dropped.
@@ -62,28 +63,19 @@ pub struct PastVersion {
     pub snapshot: Snapshot,
     /// Digest of its rows.
     pub digest: ResultDigest,
+    /// Unit of the distances of its dates (contract-16-axis).
+    pub axis: Option<CalendarUnit>,
     /// True where its file was kept.
     pub file_kept: bool,
     /// Its number in the catalog.
     number: i64,
 }
 
-/// The known history of a dataset.
-#[derive(Clone, Debug, PartialEq)]
-pub struct KnownHistory {
-    /// Its parts, oldest first; never none.
-    pub segments: Vec<HistorySegment>,
-    /// Credit lines of its versions, oldest first.
-    pub credits: Vec<CreditLine>,
-    /// Times of its versions.
-    pub times: BTreeMap<u64, Millis>,
-}
-
 /// Version of a dataset at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VersionAt {
     /// One that is retained.
-    Retained(SnapshotId),
+    Retained(Box<Snapshot>),
     /// One that was dropped.
     Past(Box<PastVersion>),
     /// The dataset had none before this time.
@@ -142,21 +134,6 @@ impl Catalog {
         })
     }
 
-    /// Reads the history of a dataset up to its version `newest`, as far back as it is known
-    /// without a gap; `None` where it has no version.
-    ///
-    /// # Errors
-    /// As [`Catalog::version_at`].
-    pub async fn known_history(
-        &self,
-        dataset: &DatasetName,
-        newest: u64,
-    ) -> Result<Option<KnownHistory>, CatalogError> {
-        transaction!(self, "read the history", Read, |connection| {
-            known_history(connection, dataset, newest)
-        })
-    }
-
     /// Forgets the versions of a dataset whose time ended before `before`, as far as retention has
     /// dropped them. Returns how many.
     ///
@@ -206,6 +183,7 @@ struct PastRow {
     version: i64,
     snapshot: String,
     digest: String,
+    axis: String,
     file_sha256: Option<String>,
 }
 
@@ -217,6 +195,7 @@ impl PastRow {
             version: place.count("version", self.version)?,
             snapshot: place.decode_json("snapshot", &self.snapshot)?,
             digest: place.parse("digest", &self.digest)?,
+            axis: place.decode_json("axis", &self.axis)?,
             file_kept: self.file_sha256.is_some(),
             number: self.number,
         })
@@ -225,14 +204,14 @@ impl PastRow {
 
 /// A row of [`READABLE`].
 #[derive(sqlx::FromRow)]
-struct ReadableRow {
-    version: i64,
-    number: i64,
-    created_at: i64,
-    past: i64,
+pub(super) struct ReadableRow {
+    pub(super) version: i64,
+    pub(super) number: i64,
+    pub(super) created_at: i64,
+    pub(super) past: i64,
 }
 
-async fn readable(
+pub(super) async fn readable(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
 ) -> Result<Vec<ReadableRow>, sqlx::Error> {
@@ -268,7 +247,7 @@ async fn version_at(
         return Ok(Some(VersionAt::Past(Box::new(past))));
     }
     let snapshot = snapshots::by_number(connection, found.number).await?;
-    Ok(snapshot.map(|snapshot| VersionAt::Retained(snapshot.id)))
+    Ok(snapshot.map(|snapshot| VersionAt::Retained(Box::new(snapshot))))
 }
 
 async fn restoration(
@@ -290,67 +269,8 @@ async fn restoration(
     }
 }
 
-/// Reads the versions up to `newest` that follow each other without a gap.
-async fn known_history(
-    connection: &mut Connection<'_>,
-    dataset: &DatasetName,
-    newest: u64,
-) -> Result<Option<KnownHistory>, sqlx::Error> {
-    let mut versions = readable(connection, dataset).await?;
-    versions.retain(|version| u64::try_from(version.version).is_ok_and(|own| own <= newest));
-    let gap = versions.windows(2).rposition(|pair| match pair {
-        [version, next] => next.version != version.version + 1,
-        _ => false,
-    });
-    let known = versions.split_off(gap.map_or(0, |gap| gap + 1));
-    let place = RowContext { table: "past_versions", row: dataset.as_str() };
-    let mut history =
-        KnownHistory { segments: Vec::new(), credits: Vec::new(), times: BTreeMap::new() };
-    let mut first = None;
-    let mut changes = Vec::new();
-    for (index, row) in known.iter().enumerate() {
-        let version = place.count("version", row.version)?;
-        history.times.insert(version, Millis(row.created_at));
-        let first_version = *first.get_or_insert(version);
-        let next = match known.get(index + 1) {
-            Some(_) => next_changes(connection, dataset, row.number).await?,
-            None => None,
-        };
-        let snapshot = words_of(connection, dataset, row).await?;
-        history.credits.push((&snapshot.credit).into());
-        match next {
-            Some((_, set)) if have_same_columns(&set.columns, &snapshot.columns) => {
-                changes.push(set)
-            }
-            // Other columns begin with the next version, or what changed is not known.
-            _ => {
-                let changes = std::mem::take(&mut changes);
-                history.segments.push(HistorySegment {
-                    first: first_version,
-                    last: snapshot,
-                    changes,
-                });
-                first = None;
-            }
-        }
-    }
-    Ok((!history.segments.is_empty()).then_some(history))
-}
-
-async fn words_of(
-    connection: &mut Connection<'_>,
-    dataset: &DatasetName,
-    row: &ReadableRow,
-) -> Result<Snapshot, sqlx::Error> {
-    let found = match row.past {
-        0 => snapshots::by_number(connection, row.number).await?,
-        _ => past_by_number(connection, dataset, row.number).await?.map(|past| past.snapshot),
-    };
-    found.ok_or(sqlx::Error::RowNotFound)
-}
-
 /// Reads the changes that lead on from the version with this number, and where they lead.
-async fn next_changes(
+pub(super) async fn next_changes(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     number: i64,

@@ -151,7 +151,7 @@ async fn read<S: LifeSink>(
     mut collector: EventCollector<S>,
     take: impl Fn(&mut EventCollector<S>, &RecordBatch) -> Result<(), SortError> + Send + Sync + 'static,
 ) -> Result<EventCollector<S>, PublishError> {
-    let (file, take) = (Arc::new(AlignedSnapshot::new(file, target)), Arc::new(take));
+    let (file, take) = (Arc::new(AlignedSnapshot::of_same_types(file, target)), Arc::new(take));
     let schema = unchecked_schema(target);
     let mut batches = file.scan(reader).await?.batches;
     while let Some(batch) = batches.try_next().await? {

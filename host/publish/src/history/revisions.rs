@@ -30,6 +30,15 @@ pub const VALID_FROM: &str = "_valid_from";
 /// Column of the time from which it was no longer; null: it still is.
 pub const VALID_TO: &str = "_valid_to";
 
+/// Versions that a table of revisions tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RevisionRange {
+    /// Rows that had gone with this version are left out.
+    pub since: Option<u64>,
+    /// Nothing that happened after this version is told.
+    pub until: u64,
+}
+
 /// A table of revisions.
 pub struct RevisedTable {
     /// Its file.
@@ -38,8 +47,8 @@ pub struct RevisedTable {
     pub snapshot: Snapshot,
 }
 
-/// Makes the table of revisions of a dataset, whose newest version is `newest`. `times` are those
-/// of all versions of `segments`; rows that had gone with the version `since` are left out.
+/// Makes the table of revisions of a dataset, whose newest version of `range` is `newest`. `segments`
+/// may go on after it. `times` are those of all their versions.
 ///
 /// # Errors
 /// As publishing.
@@ -50,7 +59,7 @@ pub async fn revisions(
     (name, namespace): (&DatasetName, &Namespace),
     newest: &Snapshot,
     segments: &[HistorySegment],
-    (times, since): (BTreeMap<u64, Millis>, Option<u64>),
+    (times, range): (BTreeMap<u64, Millis>, RevisionRange),
 ) -> Result<RevisedTable, PublishError> {
     let columns = revised_columns(newest);
     // Rows without a key are told apart by all of their values.
@@ -71,7 +80,7 @@ pub async fn revisions(
     let schema = unchecked_schema(&columns);
     let budget = memory.table_bytes() / 2;
     let sorter = ExternalSorter::new(Arc::clone(&schema), &words.sorted_by(), budget);
-    let sink = DatedRows { sorter: sorter.map_err(sort_error(STAGE))?, schema, times, since };
+    let sink = DatedRows { sorter: sorter.map_err(sort_error(STAGE))?, schema, times, range };
     let events = collect(memory, files, workers, &newest.columns, segments, sink).await?;
     let starts = segments.iter().map(|segment| segment.first).collect();
     let job = move || tell_lives(events, starts)?.sorter.finish().map(Arc::new);
@@ -115,14 +124,15 @@ struct DatedRows {
     sorter: ExternalSorter,
     schema: SchemaRef,
     times: BTreeMap<u64, Millis>,
-    since: Option<u64>,
+    range: RevisionRange,
 }
 
 impl LifeSink for DatedRows {
     fn take(&mut self, rows: &RecordBatch, lives: &[Life]) -> Result<(), SortError> {
-        let is_told = |life: &Life| match (life.to, self.since) {
-            (Some(to), Some(since)) => to > since,
-            _ => true,
+        let RevisionRange { since, until } = self.range;
+        let is_told = |life: &Life| {
+            let had_ended = life.to.is_some_and(|to| since.is_some_and(|since| to <= since));
+            !had_ended && life.from.is_none_or(|from| from <= until)
         };
         let told = BooleanArray::from_iter(lives.iter().map(|life| Some(is_told(life))));
         let rows = filter_record_batch(rows, &told)?;
@@ -137,7 +147,9 @@ impl LifeSink for DatedRows {
             None => oldest.map(text),
         });
         let from: ArrayRef = Arc::new(StringArray::from_iter(from));
-        let until = |life: &Life| life.to.and_then(|version| self.times.get(&version)).map(text);
+        let ended = |life: &Life| life.to.filter(|to| *to <= until);
+        let until =
+            |life: &Life| ended(life).and_then(|version| self.times.get(&version)).map(text);
         let to: ArrayRef = Arc::new(StringArray::from_iter(lives.iter().map(until)));
         let columns = rows.columns().iter().cloned().chain([from, to]).collect();
         self.sorter.push(RecordBatch::try_new(Arc::clone(&self.schema), columns)?);

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{Read as _, Seek as _};
+use std::io::{Seek as _, Write as _};
 use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -47,7 +47,8 @@ struct Entry {
 pub struct MadeFile {
     stored: StoredFile,
     file: File,
-    values: Bytes,
+    /// A file too: there may be many of these.
+    values: File,
     /// Head and chunks of the bounds of rows.
     bounds: Option<(Bytes, File)>,
     /// Bytes of everything.
@@ -59,11 +60,13 @@ impl MadeFile {
     ///
     /// # Errors
     /// Fails where a temporary file cannot be read.
-    pub fn new(mut file: File, values: Vec<u8>) -> std::io::Result<Self> {
+    pub fn new(mut file: File, values: &[u8]) -> std::io::Result<Self> {
         file.rewind()?;
         let (stored, _) = hash_file(&mut file)?;
         let bytes = stored.bytes + values.len() as u64;
-        Ok(Self { stored, file, values: values.into(), bounds: None, bytes })
+        let mut held = tempfile::tempfile()?;
+        held.write_all(values)?;
+        Ok(Self { stored, file, values: held, bounds: None, bytes })
     }
 
     /// Adds bounds of rows: head and chunks.
@@ -97,13 +100,11 @@ impl MadeFile {
     /// Blocking: all of what stands beside it.
     pub(super) fn sidecar(&self, sidecar: Sidecar) -> Result<Option<Bytes>, StorageFailure> {
         match (sidecar, &self.bounds) {
-            (Sidecar::Values, _) => Ok(Some(self.values.clone())),
+            (Sidecar::Values, _) => read_all(&self.values).map(Some).map_err(unreadable),
             (Sidecar::Bounds, None) => Ok(None),
             (Sidecar::Bounds, Some((head, chunks))) => {
-                let mut all = head.to_vec();
-                let mut chunks = chunks.try_clone().map_err(unreadable)?;
-                chunks.rewind().and_then(|()| chunks.read_to_end(&mut all)).map_err(unreadable)?;
-                Ok(Some(all.into()))
+                let rest = read_all(chunks).map_err(unreadable)?;
+                Ok(Some([&head[..], &rest].concat().into()))
             }
         }
     }
@@ -114,27 +115,27 @@ impl MadeFile {
         sidecar: Sidecar,
         range: &Range<u64>,
     ) -> Result<Option<Bytes>, StorageFailure> {
-        let clip = |bytes: &Bytes, range: &Range<u64>| {
-            let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
-            bytes.slice(at(range.start)..at(range.end).max(at(range.start)))
+        let (head, body) = match (sidecar, &self.bounds) {
+            (Sidecar::Values, _) => (Bytes::new(), &self.values),
+            (Sidecar::Bounds, Some((head, chunks))) => (head.clone(), chunks),
+            (Sidecar::Bounds, None) => return Ok(None),
         };
-        match (sidecar, &self.bounds) {
-            (Sidecar::Values, _) => Ok(Some(clip(&self.values, range))),
-            (Sidecar::Bounds, None) => Ok(None),
-            (Sidecar::Bounds, Some((head, chunks))) => {
-                let first = clip(head, range);
-                let (skipped, length) =
-                    (head.len() as u64, chunks.metadata().map_err(unreadable)?.len());
-                let start = range.start.max(skipped) - skipped;
-                let end = (range.end.max(skipped) - skipped).min(length);
-                if end <= start {
-                    return Ok(Some(first));
-                }
-                let rest = read_at(chunks, start, end - start).map_err(unreadable)?;
-                Ok(Some([first, rest].concat().into()))
-            }
+        let skipped = head.len() as u64;
+        let length = body.metadata().map_err(unreadable)?.len();
+        let at = |offset: u64| usize::try_from(offset.min(skipped)).unwrap_or(usize::MAX);
+        let first = head.slice(at(range.start)..at(range.end.max(range.start)));
+        let start = range.start.max(skipped) - skipped;
+        let end = (range.end.max(skipped) - skipped).min(length);
+        if end <= start {
+            return Ok(Some(first));
         }
+        let rest = read_at(body, start, end - start).map_err(unreadable)?;
+        Ok(Some(if first.is_empty() { rest } else { [first, rest].concat().into() }))
     }
+}
+
+fn read_all(file: &File) -> std::io::Result<Bytes> {
+    read_at(file, 0, file.metadata()?.len())
 }
 
 fn read_at(file: &File, start: u64, length: u64) -> std::io::Result<Bytes> {
