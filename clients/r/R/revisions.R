@@ -34,7 +34,8 @@ KEY_ROLES <- c("date", "period", "dimension", "key")
 #' @export
 #' @examples
 #' if (nzchar(Sys.getenv("SERVICE_API_KEY"))) {
-#'   try(yb_revisions("synthetic_nz_retail_quarterly", where = list(region = "Gisborne"), shape = "wide"))
+#'   gisborne <- list(region = "Gisborne")
+#'   try(yb_revisions("synthetic_nz_retail_quarterly", where = gisborne, shape = "wide"))
 #' }
 yb_revisions <- function(name, since = NULL, shape = "long", value = NULL, start = NULL, end = NULL,
                          dimensions = NULL, columns = NULL, geometry = TRUE, where = NULL, sort = NULL,
