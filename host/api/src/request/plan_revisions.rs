@@ -114,8 +114,8 @@ fn version_at(history: &KnownHistory, at: Millis) -> Option<u64> {
     begun.map(|(version, _)| *version).max()
 }
 
-/// Returns the credit of the versions from `since` to `until`, and whether a licence of them forbids
-/// to pass changed rows on.
+/// Returns the credit of the versions from `since` to `until`, and whether a licence of them
+/// forbids to pass changed rows on.
 ///
 /// # Errors
 /// 413 for more versions, or more of them, than one answer has.

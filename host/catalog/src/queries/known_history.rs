@@ -20,8 +20,8 @@ use crate::{Catalog, CatalogError};
 pub struct KnownHistory {
     /// Its parts, oldest first; never none.
     pub segments: Vec<HistorySegment>,
-    /// Credit lines of its versions, oldest first, and whether their licences forbid to pass changed
-    /// rows on.
+    /// Credit lines of its versions, oldest first, and whether their licences forbid to pass
+    /// changed rows on.
     pub credits: Vec<(CreditLine, bool)>,
     /// Times of its versions.
     pub times: BTreeMap<u64, Millis>,

@@ -47,8 +47,8 @@ pub struct RevisedTable {
     pub snapshot: Snapshot,
 }
 
-/// Makes the table of revisions of a dataset, whose newest version of `range` is `newest`. `segments`
-/// may go on after it. `times` are those of all their versions.
+/// Makes the table of revisions of a dataset, whose newest version of `range` is `newest`.
+/// `segments` may go on after it. `times` are those of all their versions.
 ///
 /// # Errors
 /// As publishing.
