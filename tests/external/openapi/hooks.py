@@ -11,7 +11,8 @@ REAL = ["co2_concentration_monthly", "london_boroughs,us_macro_quarterly", " nz_
 
 # Parameters whose value only a dataset, a secret of the service, or another parameter can judge; conditions are named by columns.
 JUDGED_WITH_THE_DATASET = {
-    "columns", "cursor", "since", "datasets", "snapshot", "start", "format", "sort", "last", "first", "bbox", "after", "where", "apply",
+    "columns", "cursor", "since", "datasets", "snapshot", "as_of", "start", "format", "sort", "last", "first", "bbox", "after", "where",
+    "apply",
 }
 
 # Transforms judge their own options, with the columns of the dataset; some must be given where the transform is applied.

@@ -103,12 +103,15 @@ def _wide(
 ) -> Any:
     """Returns a row for each combination of `keys`, with a column for each time of a change."""
     rows: Rows = _timed(convert(pulled, "rows"), "rows")
-    found = {row[name] for row in rows for name in (FROM, UNTIL)} - {None}
+    both: list[datetime | None] = [row[name] for row in rows for name in (FROM, UNTIL)]
+    found: set[datetime] = {one for one in both if one is not None}
     if pulled.plan.selection.since is not None:
         # Before it only a part of the rows is here, at it all that stood.
         since = instant(pulled.plan.selection.since)
         stood = any(row[FROM] <= since and since < (row[UNTIL] or _NEVER) for row in rows)
-        found = {one for one in found if one > since} | ({since} if stood else set())
+        found = {one for one in found if one > since}
+        if stood:
+            found.add(since)
     times = sorted(found)
     lines: dict[tuple[Any, ...], list[Any]] = {}
     claimed: dict[tuple[Any, ...], list[bool]] = {}
