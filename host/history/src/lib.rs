@@ -137,7 +137,7 @@ impl History {
                 let (own, making) = self.join(&dataset, &wanted, &mut make);
                 let made = making.await;
                 // After another table of the dataset it is this one's turn.
-                if own || make.is_none() {
+                if own {
                     return made;
                 }
             }

@@ -81,6 +81,12 @@ impl ExternalSorter {
         self.held_bytes >= self.budget
     }
 
+    /// Takes in the next rows, which must not be empty, and spills where that is due.
+    pub(crate) fn add(&mut self, batch: RecordBatch) -> Result<(), SortError> {
+        self.push(batch);
+        if self.is_full() { self.spill() } else { Ok(()) }
+    }
+
     /// Number of runs on disk.
     pub(crate) fn spilled_runs(&self) -> usize {
         self.spilled.len()

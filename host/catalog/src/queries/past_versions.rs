@@ -10,7 +10,7 @@ use yearbook_domain::{
 };
 
 use super::changes;
-use super::snapshots::{self, SnapshotRow, snapshot_columns};
+use super::snapshots;
 use super::sql_enum::RowContext;
 use super::{bump_revision, history_writes, holds, unreferenced};
 use crate::catalog::transaction;
@@ -40,12 +40,6 @@ const READABLE: &str = "
 
 const PAST_CHANGES_FROM: &str =
     "SELECT number, changes FROM past_changes WHERE dataset = $1 AND from_number = $2";
-
-const RETAINED_BY_NUMBER: &str = concat!(
-    "SELECT ",
-    snapshot_columns!(),
-    " FROM snapshots s WHERE s.dataset = $1 AND s.number = $2"
-);
 
 /// Counts versions of the past, and the bytes of all files that are kept for them.
 const HISTORY_BYTES: &str = "
@@ -241,10 +235,9 @@ async fn version_at(
     {
         return Ok(Some(VersionAt::Gone(Millis(next.created_at))));
     }
-    let past = connection.query(BY_NUMBER).bind(dataset.as_str()).bind(found.number);
     if found.past > 0 {
-        let past = past.fetch_one::<PastRow>().await?.read()?;
-        return Ok(Some(VersionAt::Past(Box::new(past))));
+        let past = past_by_number(connection, dataset, found.number).await?;
+        return Ok(past.map(|past| VersionAt::Past(Box::new(past))));
     }
     let snapshot = snapshots::by_number(connection, found.number).await?;
     Ok(snapshot.map(|snapshot| VersionAt::Retained(Box::new(snapshot))))
@@ -294,9 +287,8 @@ async fn file_of(
     dataset: &DatasetName,
     number: i64,
 ) -> Result<Option<Snapshot>, sqlx::Error> {
-    let statement = connection.query(RETAINED_BY_NUMBER).bind(dataset.as_str()).bind(number);
-    if statement.fetch_optional::<SnapshotRow>().await?.is_some() {
-        return snapshots::by_number(connection, number).await;
+    if let Some(retained) = snapshots::by_number(connection, number).await? {
+        return Ok(Some(retained));
     }
     let past = past_by_number(connection, dataset, number).await?;
     Ok(past.filter(|past| past.file_kept).map(|past| past.snapshot))

@@ -87,8 +87,7 @@ impl FingerprintSorter {
         let [content_high, content_low] = halves(&contents);
         let columns = vec![key_high, key_low, places, content_high, content_low];
         self.rows += batch.num_rows() as u64;
-        self.sorter.push(RecordBatch::try_new(Arc::clone(&self.schema), columns)?);
-        if self.sorter.is_full() { self.sorter.spill() } else { Ok(()) }
+        self.sorter.add(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 
     /// All fingerprints, by key and then in the order asked for.
@@ -157,6 +156,7 @@ pub(crate) fn halves(prints: &[u128]) -> [ArrayRef; 2] {
     [half(u64::BITS), half(0)]
 }
 
-fn join(high: u64, low: u64) -> u128 {
+/// Returns the whole of which [`halves`] gave these.
+pub(crate) fn join(high: u64, low: u64) -> u128 {
     u128::from(high) << u64::BITS | u128::from(low)
 }

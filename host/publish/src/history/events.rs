@@ -255,8 +255,7 @@ impl<S: LifeSink> EventCollector<S> {
         let [high, low] = halves(hashes);
         let behind = [high, low, Arc::new(events) as ArrayRef];
         let columns = rows.columns().iter().cloned().chain(behind).collect();
-        self.sorter.push(RecordBatch::try_new(Arc::clone(&self.schema), columns)?);
-        if self.sorter.is_full() { self.sorter.spill() } else { Ok(()) }
+        self.sorter.add(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 
     /// Number of the columns of a row.

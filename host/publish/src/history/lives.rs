@@ -7,6 +7,7 @@ use arrow::datatypes::UInt64Type;
 use arrow::error::ArrowError;
 
 use super::events::{Event, Life, LifeSink, NAMES, SortedEvents};
+use crate::diff::fingerprints::join;
 use crate::sort::{BlockLimits, SortError};
 
 /// Blocking: tells every life of the rows of `events`, and returns where they went. `starts` are
@@ -37,7 +38,7 @@ pub(super) fn tell_lives<S: LifeSink>(
         let mut places = Vec::new();
         let mut lives = Vec::new();
         for (place, row) in (0_u32..).zip(0..rows.num_rows()) {
-            let own = u128::from(high.value(row)) << u64::BITS | u128::from(low.value(row));
+            let own = join(high.value(row), low.value(row));
             if hash.replace(own).is_some_and(|other| other != own) {
                 group.end(&mut lives);
                 places.resize(lives.len(), place);

@@ -7,7 +7,6 @@ use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 use yearbook_domain::changes::HistorySegment;
 use yearbook_domain::{DatasetName, Namespace, ResultDigest, Snapshot};
-use yearbook_scan::ResultHasher;
 use yearbook_scan::schema::unchecked_schema;
 use yearbook_storage::{MadeFile, ObjectStorage, StorageFailure};
 use yearbook_workers::Workers;
@@ -18,10 +17,8 @@ use super::{STAGE, write_table};
 use crate::error::PublishError;
 use crate::memory_budget::PublishMemory;
 use crate::progress::SilentReporter;
-use crate::publish::stages::{
-    TableWords, for_each_block, internal_error, run_on_worker, sort_error,
-};
-use crate::sort::{ExternalSorter, RowBlock, SortError, SortedRows};
+use crate::publish::stages::{TableWords, hash_table, run_on_worker, sort_error};
+use crate::sort::{ExternalSorter, SortError};
 
 /// A version that is to be made again.
 #[derive(Clone, Copy)]
@@ -65,27 +62,13 @@ pub async fn restore(
     let starts = vec![segment.first];
     let job = move || tell_lives(events, starts)?.0.finish().map(Arc::new);
     let rows = run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
-    if find_digest(workers, snapshot, &rows).await? != digest {
+    let found = hash_table(workers, &snapshot.columns, &rows, &SilentReporter).await?;
+    if found.finish() != digest {
         let why = "what changed since then does not lead back to the rows that it had";
         let file = ObjectStorage::key(&segment.last.file);
         return Err(StorageFailure::damaged(&file, why).into());
     }
     write_table(workers, words, (&snapshot.id, digest), &rows).await
-}
-
-async fn find_digest(
-    workers: &Workers,
-    snapshot: &Snapshot,
-    rows: &Arc<SortedRows>,
-) -> Result<ResultDigest, PublishError> {
-    let take = |mut hasher: ResultHasher, block: &RowBlock| {
-        hasher.update(&block.rows).map_err(internal_error(STAGE))?;
-        Ok(hasher)
-    };
-    let all = (0..snapshot.columns.len()).collect();
-    let hasher = ResultHasher::new(snapshot.columns.iter());
-    let hasher = for_each_block(workers, STAGE, (rows, all), &SilentReporter, hasher, take).await?;
-    Ok(hasher.finish())
 }
 
 /// Rows of the oldest version.
@@ -95,9 +78,6 @@ impl LifeSink for OldestRows {
     fn take(&mut self, rows: &RecordBatch, lives: &[Life]) -> Result<(), SortError> {
         let oldest = BooleanArray::from_iter(lives.iter().map(|life| Some(life.from.is_none())));
         let rows = filter_record_batch(rows, &oldest)?;
-        if rows.num_rows() > 0 {
-            self.0.push(rows);
-        }
-        if self.0.is_full() { self.0.spill() } else { Ok(()) }
+        if rows.num_rows() == 0 { Ok(()) } else { self.0.add(rows) }
     }
 }

@@ -152,7 +152,6 @@ impl LifeSink for DatedRows {
             |life: &Life| ended(life).and_then(|version| self.times.get(&version)).map(text);
         let to: ArrayRef = Arc::new(StringArray::from_iter(lives.iter().map(until)));
         let columns = rows.columns().iter().cloned().chain([from, to]).collect();
-        self.sorter.push(RecordBatch::try_new(Arc::clone(&self.schema), columns)?);
-        if self.sorter.is_full() { self.sorter.spill() } else { Ok(()) }
+        self.sorter.add(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 }

@@ -174,7 +174,7 @@ async fn sort(
 }
 
 /// Does `take` with every block of the columns (positions) of `rows`, in their order.
-pub(crate) async fn for_each_block<T: Send + 'static>(
+async fn for_each_block<T: Send + 'static>(
     workers: &Workers,
     stage: &'static str,
     (rows, columns): (&Arc<SortedRows>, Vec<usize>),
@@ -217,15 +217,24 @@ pub(super) async fn compute_id(
     rows: &Arc<SortedRows>,
     progress: &dyn ProgressReporter,
 ) -> Result<(SnapshotId, ResultDigest), PublishError> {
+    let hasher = hash_table(workers, &package.columns, rows, progress).await?;
+    Ok((snapshot_id(package, &hasher), hasher.finish()))
+}
+
+/// Hashes all rows of a table with `columns`.
+pub(crate) async fn hash_table(
+    workers: &Workers,
+    columns: &[Column],
+    rows: &Arc<SortedRows>,
+    progress: &dyn ProgressReporter,
+) -> Result<ResultHasher, PublishError> {
     const STAGE: &str = "identifying";
     let take = |mut hasher: ResultHasher, block: &RowBlock| {
         hasher.update(&block.rows).map_err(internal_error(STAGE))?;
         Ok(hasher)
     };
-    let (all, hasher) =
-        ((rows, all_columns(&package.columns)), ResultHasher::new(package.columns.iter()));
-    let hasher = for_each_block(workers, STAGE, all, progress, hasher, take).await?;
-    Ok((snapshot_id(package, &hasher), hasher.finish()))
+    let (all, hasher) = ((rows, all_columns(columns)), ResultHasher::new(columns.iter()));
+    for_each_block(workers, STAGE, all, progress, hasher, take).await
 }
 
 /// A file in the temporary folder, and what was found on the way.
@@ -372,9 +381,7 @@ pub(crate) async fn run_on_worker<T: Send + 'static>(
     workers.run(job).await.map_err(internal_error(stage))
 }
 
-pub(crate) fn internal_error<E: std::fmt::Display>(
-    stage: &'static str,
-) -> impl Fn(E) -> PublishError {
+fn internal_error<E: std::fmt::Display>(stage: &'static str) -> impl Fn(E) -> PublishError {
     move |why| PublishError::Internal { stage, why: why.to_string() }
 }
 
