@@ -2,6 +2,7 @@
 //! datasets, queries, read plans, preview facts, citations, releases, refusals. No async, no I/O,
 //! no clock, no Arrow, no HTTP types.
 
+pub mod announcement;
 pub mod bulk;
 pub mod calendar_span;
 pub mod calendar_unit;
@@ -27,6 +28,7 @@ pub mod read_plan;
 pub mod refresh;
 pub mod refusal;
 pub mod release;
+pub mod release_time;
 pub mod result_digest;
 pub mod settings;
 pub mod signing;
@@ -37,8 +39,10 @@ pub mod time;
 pub mod uuid;
 pub mod validation;
 pub mod values;
+mod waiting_files;
 mod words;
 
+pub use announcement::{Announcement, PlannedRelease};
 pub use calendar_span::CalendarSpan;
 pub use calendar_unit::CalendarUnit;
 pub use citation::{CanonicalQuery, Citation, CitationFormat};
@@ -64,3 +68,4 @@ pub use source_column::{SourceColumn, SourceType};
 pub use text_traits::TextTraits;
 pub use time::Millis;
 pub use validation::ValidationError;
+pub use waiting_files::WaitingFiles;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use language::Language;
 pub use status::{KnownCodes, ListedCode, StatusCodes, StatusColumn};
 
-use crate::Snapshot;
+use crate::{PlannedRelease, Snapshot};
 
 /// Values of a column that have labels at most.
 pub const MAX_LABELS: usize = 10_000;
@@ -92,6 +92,9 @@ pub struct DatasetMeaning {
     /// Footnotes, in the order of the package.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
+    /// Releases that are planned, in the order of the package.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub releases: Vec<PlannedRelease>,
     /// Set where the publisher lets nobody hand on changed rows, whatever the licence is called.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_derivatives: bool,

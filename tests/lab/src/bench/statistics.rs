@@ -76,7 +76,7 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
         figures.add(PART, name, YEARBOOK, exports.values(OBSERVATIONS));
     }
     for who in PEERS {
-        let mut peer = bench.script("statistics.py");
+        let mut peer = bench.script("sdmx_clients.py");
         peer.args([who, &server.process.base, TABLE])
             .args([GIVEN, bench.args.runs.into()].map(|number: u64| number.to_string()));
         peer.env("YEARBOOK_KEY", &key);

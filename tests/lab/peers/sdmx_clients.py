@@ -1,6 +1,6 @@
 """Writers of SDMX in Python, over observations that Yearbook sends.
 
-    statistics.py WHO BASE DATASET ROWS RUNS
+    sdmx_clients.py WHO BASE DATASET ROWS RUNS
 
 WHO is `sdmx1` or `pysdmx`. Reads the message into the library's own objects and writes it again as SDMX-ML 2.1, RUNS times.
 Prints the median of the seconds of writing, as JSON. Run by `cargo xtask bench statistics`. The key comes in YEARBOOK_KEY.
