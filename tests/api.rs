@@ -39,6 +39,7 @@ mod pages;
 mod pictures;
 mod preview;
 mod protocol;
+mod releases;
 mod request_page;
 mod responses;
 mod retention;
