@@ -108,7 +108,7 @@ async fn wait_for(app: &TestApp, at: Millis) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_tells_of_a_release_before_its_time_contract_21() {
     let app = TestApp::start().await;
-    ["ogc", "sdmx"].map(|name| app.load(name));
+    ["ogc", "sdmx"].into_iter().for_each(|name| app.load(name));
     let key = app.key(Plan::Enterprise).await;
     let old = app.publish(&harvest()).await;
     let before = answers(&app, &key, NO_ID).await;

@@ -8,6 +8,7 @@ pub(crate) mod accounts;
 pub(crate) mod canary;
 pub(crate) mod changes;
 pub(crate) mod citations;
+mod commit_times;
 pub(crate) mod datasets;
 pub(crate) mod future_times;
 mod history_writes;

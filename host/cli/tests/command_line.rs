@@ -39,6 +39,8 @@ mod readers;
 mod refresh;
 #[path = "command_line/registry.rs"]
 mod registry;
+#[path = "command_line/release.rs"]
+mod release;
 #[path = "command_line/round_trip.rs"]
 mod round_trip;
 #[path = "command_line/serve.rs"]

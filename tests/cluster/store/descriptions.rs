@@ -2,14 +2,16 @@
 //! two histories of one dataset. Never reads a manifest; `tests/external/iceberg` does.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use yearbook_catalog::Retention;
 use yearbook_domain::{DatasetName, Digest, Millis, Plan, SnapshotId};
-use yearbook_publish::{GcSettings, collect_garbage};
-use yearbook_storage::StorageSettings;
+use yearbook_publish::{GcSettings, IcebergWriter, collect_garbage, finish_releases};
+use yearbook_storage::{ObjectStorage, StorageSettings};
 use yearbook_tests::app::{HostFixture, S3Server, TestApp, TestTable, harvest, unbounded};
+use yearbook_workers::Workers;
 
 const DAY: i64 = 86_400_000;
 
@@ -158,4 +160,50 @@ async fn a_restored_catalog_describes_its_own_history_contract_12() {
         (&parents[1]["parent-snapshot-id"], &parents[2]["parent-snapshot-id"]),
         (&json!(1), &json!(2))
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_release_is_described_once_it_is_visible_contract_21() {
+    let s3 = S3Server::start().await;
+    let fixture = HostFixture::with_s3(&s3, StorageSettings::default());
+    let app = describing(&fixture).await;
+    let key = app.key(Plan::Enterprise).await;
+    app.publish(&harvest()).await;
+    let now = app.store.database_time().await.unwrap();
+    let at = Millis(now.0 + 2_500).whole_second();
+    let id = app.release(&rows("9.5"), at).await;
+    let described = async || load_table(&app, &key, "farms", "harvest").await;
+    let before = described().await;
+    let waiting = std::fs::read_dir(s3.below().join("waiting")).unwrap();
+    for file in waiting {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        let (sha256, _) = name.split_once('.').unwrap();
+        assert!(!is_described(&s3, &Digest::parse(sha256).unwrap()), "{name}");
+    }
+    while app.catalog_cache.dataset("harvest").unwrap().current.id.as_str() != id {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let writer = IcebergWriter::new(Arc::clone(&app.store), &app.files, Workers::new(1)).unwrap();
+    let moved = finish_releases(&app.store, &app.files, Some(&writer)).await.unwrap();
+    assert!(moved >= 1);
+    app.catalog_cache.refresh().await.unwrap();
+    let after = described().await;
+    assert_ne!(before["metadata-location"], after["metadata-location"]);
+    check_described(&s3, &app, "harvest", &after).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn credentials_that_reach_what_waits_are_refused_contract_21() {
+    let s3 = S3Server::start().await;
+    let open = |secret: Option<&str>| {
+        let mut variables = s3.variables();
+        if let Some(secret) = secret {
+            let own = variables.iter_mut().find(|(name, _)| name == "AWS_SECRET_ACCESS_KEY");
+            own.unwrap().1 = secret.to_owned();
+        }
+        ObjectStorage::open_with(&s3.url, &StorageSettings::default(), &variables).unwrap()
+    };
+    let files = open(None);
+    assert!(files.waiting_is_readable_by(&open(None)).await.unwrap());
+    assert!(!files.waiting_is_readable_by(&open(Some("of nobody"))).await.unwrap());
 }

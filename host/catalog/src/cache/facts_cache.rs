@@ -38,6 +38,11 @@ impl PreviewFactsCache {
         }
     }
 
+    /// Returns true where the facts of a snapshot are in memory.
+    pub(super) fn has(&self, dataset: &DatasetName, id: &SnapshotId) -> bool {
+        self.known.contains_key(&(dataset.clone(), *id))
+    }
+
     /// Returns the facts of a snapshot.
     ///
     /// # Errors

@@ -83,7 +83,11 @@ impl CatalogCache {
 
     async fn settle_now(&self) -> Result<(), CatalogError> {
         let _one_at_a_time = self.refreshing.lock().await;
-        if self.is_settled() { Ok(()) } else { self.refresh_alone().await }
+        if self.is_settled() {
+            return Ok(());
+        }
+        self.settle().await?;
+        self.refresh_alone().await
     }
 
     /// Turns the view to what is due.

@@ -8,6 +8,7 @@ use yearbook_domain::{
     DatasetName, Millis, Namespace, PreviewFacts, Snapshot, SnapshotId, Stored, StoredFile,
 };
 
+use super::commit_times::{date_future_versions, latest_time, next_commit_time};
 use super::sql_enum::RowContext;
 use super::{
     bump_revision, changes, database_time, history_writes, holds, preview_facts, snapshot_writes,
@@ -23,23 +24,10 @@ const UPSERT_DATASET: &str = "
     INSERT INTO datasets (name, namespace, checked_at, retired_at) VALUES ($1, $2, 0, NULL)
     ON CONFLICT (name) DO UPDATE SET namespace = excluded.namespace, retired_at = NULL";
 
-/// Clocks may have been turned back, so the newest snapshot need not have the latest time.
-const LATEST: &str =
-    "SELECT MAX(created_at) FROM snapshots WHERE dataset = $1 AND created_at <= $2";
-
 const HISTORY: &str =
     "SELECT number, id, created_at, held_at FROM snapshots WHERE dataset = $1 ORDER BY number";
 
 const ALL_DATASETS: &str = "SELECT name FROM datasets ORDER BY name";
-
-/// Versions of the future by their numbers, dropped ones with their changes.
-const FUTURE_VERSIONS: &str = "
-    SELECT number FROM snapshots WHERE dataset = $1 AND created_at > $2
-    UNION SELECT number FROM changes WHERE dataset = $1 AND committed_at > $2 ORDER BY number";
-
-const DATE_SNAPSHOT: &str = "UPDATE snapshots SET created_at = $2 WHERE number = $1";
-
-const DATE_CHANGES: &str = "UPDATE changes SET committed_at = $2 WHERE number = $1";
 
 /// Longest time, milliseconds, that a commit waits for the second that it is dated at. Beyond it
 /// the clock was turned back, and what it has dated gets dates of the past.
@@ -300,37 +288,6 @@ async fn claim(
     unreferenced::claim_reference(connection, &Stored::snapshot(&file.sha256), uploader).await
 }
 
-/// Returns the latest time of a snapshot, of those until `until`.
-pub(super) async fn latest_time(
-    connection: &mut Connection<'_>,
-    name: &DatasetName,
-    until: Millis,
-) -> Result<Option<Millis>, sqlx::Error> {
-    let statement = connection.query(LATEST).bind(name.as_str()).bind(until.0);
-    let (latest,): (Option<i64>,) = statement.fetch_one().await?;
-    Ok(latest.map(Millis))
-}
-
-/// Dates the versions that a clock that was ahead has made: in their order, a second apart, at the
-/// last seconds before `now`. They were made by then, and nothing tells when.
-async fn date_future_versions(
-    connection: &mut Connection<'_>,
-    name: &DatasetName,
-    now: Millis,
-) -> Result<(), sqlx::Error> {
-    let numbers: Vec<(i64,)> =
-        connection.query(FUTURE_VERSIONS).bind(name.as_str()).bind(now.0).all().await?;
-    let seconds = i64::try_from(numbers.len()).unwrap_or(i64::MAX);
-    let first = Millis(now.0.saturating_sub(seconds.saturating_mul(1_000)));
-    let first = next_commit_time(latest_time(connection, name, now).await?, first);
-    for ((number,), at) in numbers.into_iter().zip((first.0..).step_by(1_000)) {
-        for statement in [DATE_SNAPSHOT, DATE_CHANGES] {
-            connection.query(statement).bind(number).bind(at).execute().await?;
-        }
-    }
-    Ok(())
-}
-
 /// Returns the present, as the publication sees it.
 async fn present_time(
     connection: &mut Connection<'_>,
@@ -340,13 +297,6 @@ async fn present_time(
         Some(at) => Ok(at),
         None => database_time(connection).await,
     }
-}
-
-/// Returns the second of `now`, or the one after `latest` where that is later: all that clients see
-/// and send back of a commit's time.
-pub(super) fn next_commit_time(latest: Option<Millis>, now: Millis) -> Millis {
-    let next = latest.map(|latest| Millis(latest.whole_second().0.saturating_add(1_000)));
-    next.map_or(now.whole_second(), |next| next.max(now.whole_second()))
 }
 
 /// Drops the expired snapshots of one dataset.

@@ -281,8 +281,12 @@ pub(super) async fn withdraw(
     let place = RowContext { table: "waiting_releases", row: waiting.dataset.as_str() };
     let mut unnamed = Vec::new();
     for file in std::iter::once(file).chain(changes) {
-        connection.query(FORGET_FILE).bind(file.as_str()).execute().await?;
-        unnamed.push(Stored::waiting(&place.parse("file_sha256", &file)?));
+        let sha256: Digest = place.parse("file_sha256", &file)?;
+        // Others may have the same changes.
+        if !unreferenced::is_referenced(connection, &Stored::snapshot(&sha256)).await? {
+            connection.query(FORGET_FILE).bind(file.as_str()).execute().await?;
+            unnamed.push(Stored::waiting(&sha256));
+        }
     }
     if !replaced {
         connection.query(TAKE_BACK).bind(waiting.dataset.as_str()).execute().await?;

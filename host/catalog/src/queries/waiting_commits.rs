@@ -10,9 +10,9 @@ use yearbook_domain::{
     DatasetName, Digest, Millis, Namespace, PreviewFacts, Snapshot, SnapshotId, Stored,
 };
 
+use super::commit_times::{latest_time, next_commit_time};
 use super::publications::{
-    CommitAttempt, CommitOutcome, CommitTerms, Publication, commit_as_current, latest_time,
-    next_commit_time,
+    CommitAttempt, CommitOutcome, CommitTerms, Publication, commit_as_current,
 };
 use super::sql_enum::{RowContext, encode_json, encode_u64};
 use super::waiting::{self, Waiting};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use yearbook_domain::{ChangeCounts, Dataset, DatasetName, Millis, Snapshot, SnapshotSummary};
 
+use super::commit_times::{latest_time, next_commit_time};
 use super::datasets;
-use super::publications::{latest_time, next_commit_time};
 use super::sql_enum::RowContext;
 use super::waiting_commits::WaitingPublication;
 use crate::catalog::transaction;

@@ -74,7 +74,7 @@ pub(super) async fn run(context: &CommandContext, deep: bool) -> anyhow::Result<
     if let Some(store) = &store {
         checks.add("clocks", connectivity::check_clocks(store).await);
         checks.add("history", connectivity::measure_history(store).await);
-        checks.add("releases", releases::check_waiting(context, store).await);
+        checks.add("waiting releases", releases::check_waiting(context, store).await);
     }
     let mut files = None;
     let found = if fresh && values.storage.url.is_none() {

@@ -12,6 +12,7 @@ pub(crate) struct Yearbook {
 }
 
 /// Output of one run.
+#[derive(Debug)]
 pub(crate) struct CommandOutput {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,

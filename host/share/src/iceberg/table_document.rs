@@ -5,24 +5,20 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use yearbook_domain::{Dataset, SnapshotSummary, iceberg_number};
 use yearbook_http::Error;
 
 use crate::ShareRefusal;
 use crate::ShareState;
-use crate::history::newest;
 
 /// Reads and completes the metadata of `dataset`.
 ///
 /// # Errors
 /// 404 for a table that was published before it was described; 500 for metadata that is none.
 pub(super) async fn load(app: &ShareState, dataset: &Dataset) -> Result<Value, Error> {
-    let version = newest(dataset)?.version;
-    let (sha256, name) = (&dataset.current.file.sha256, format!("v{version}.metadata.json"));
-    let stored = app.metadata_files.get(app, sha256, version, &name).await?;
-    let (Some(bytes), Some(address)) = (stored, app.core.storage.companion_address(sha256, &name))
-    else {
+    let Some((bytes, address)) = newest_description(app, dataset).await? else {
         return Err(ShareRefusal::NotDescribed(dataset.name.to_string()).into());
     };
     let mut metadata: Value = serde_json::from_slice(&bytes)
@@ -42,6 +38,27 @@ pub(super) async fn load(app: &ShareState, dataset: &Dataset) -> Result<Value, E
         table["storage-credentials"] = json!([{"prefix": prefix, "config": config}]);
     }
     Ok(table)
+}
+
+/// Text and address of the newest metadata: of the current version, or of the one before it where
+/// that was released at an instant and is not described yet (contract-21-waiting-files).
+async fn newest_description(
+    app: &ShareState,
+    dataset: &Dataset,
+) -> Result<Option<(Bytes, String)>, Error> {
+    for summary in dataset.snapshots.iter().rev().take(2) {
+        let Some(snapshot) = app.core.catalog_cache.snapshot(dataset, &summary.id).await? else {
+            continue;
+        };
+        let (sha256, version) = (&snapshot.file.sha256, summary.version);
+        let name = format!("v{version}.metadata.json");
+        let stored = app.metadata_files.get(app, sha256, version, &name).await?;
+        let address = app.core.storage.companion_address(sha256, &name);
+        if let Some(described) = stored.zip(address) {
+            return Ok(Some(described));
+        }
+    }
+    Ok(None)
 }
 
 /// The retained versions that may be handed on, by snapshot id of Iceberg.

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use yearbook_domain::Cadence;
+use yearbook_catalog::{NewRelease, Publication, ReleaseOutcome};
+use yearbook_domain::{Cadence, Digest, Namespace, Snapshot, SnapshotId};
 
 use super::*;
 use crate::test_server::{Step, TestServer, whole};
@@ -145,4 +146,39 @@ async fn sources_are_asked_a_few_at_a_time_contract_8() {
     );
     let most = most.load(Ordering::SeqCst);
     assert!((2..=4).contains(&most), "{most} at the same time");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dataset_of_which_a_release_waits_is_not_asked_about_contract_21() {
+    let (fixture, server) = (Fixture::new().await, server().await);
+    fixture.write("cpi", &server.url("/cpi.csv"), "daily");
+    fixture.refresh(TODAY, false).await;
+    let current = fixture.dataset("cpi").await.unwrap().current;
+    let now = fixture.catalog.database_time().await.unwrap();
+    let snapshot =
+        Snapshot { id: SnapshotId::from_digest(Digest::of(b"next")), ..(*current).clone() };
+    let publication = Publication {
+        name: dataset_name("cpi"),
+        namespace: Namespace::parse("prices").unwrap(),
+        predecessor: Some(current.id),
+        snapshot,
+        changes: None,
+        facts: None,
+        at: None,
+    };
+    let release = NewRelease {
+        publication: &publication,
+        release_at: Millis(now.0 + 3_600_000),
+        announce: None,
+        replace: false,
+    };
+    // Its file is one that is stored.
+    let outcome = fixture.catalog.commit_release(&release).await.unwrap();
+    assert!(matches!(outcome, ReleaseOutcome::Waits(_)), "{outcome:?}");
+    for due_only in [false, true] {
+        let report = fixture.refresh_one(TODAY + 9 * DAY, due_only).await;
+        assert_eq!((report.outcome, report.snapshot), (RefreshOutcome::Skipped, Some(current.id)));
+        assert!(report.reason.unwrap().contains("waits until"));
+    }
+    assert_eq!(server.seen().len(), 1, "its source was not asked again");
 }
