@@ -16,7 +16,7 @@ use yearbook_http::document::CachePolicy;
 use yearbook_http::{Error, RenderedDocument};
 
 pub(crate) use current::{Calendar, CurrentCalendar};
-pub(crate) use event::{CalendarEvent, ReleaseState};
+pub(crate) use event::{CalendarEvent, ReleaseOutcome};
 
 use crate::cache::PageKey;
 use crate::figures::and_more;
@@ -105,12 +105,12 @@ impl<'a> EventLine<'a> {
             at,
             title: &event.title,
             dataset: event.dataset.as_deref(),
-            version: event.state.snapshot(),
-            outcome: match event.state {
-                ReleaseState::Coming => "",
-                ReleaseState::Released { .. } => "released",
-                ReleaseState::Late => "late",
-                ReleaseState::Forgotten => "no longer kept",
+            version: event.outcome.snapshot(),
+            outcome: match event.outcome {
+                ReleaseOutcome::Coming => "",
+                ReleaseOutcome::Released { .. } => "released",
+                ReleaseOutcome::Late => "late",
+                ReleaseOutcome::Forgotten => "no longer kept",
             },
         }
     }

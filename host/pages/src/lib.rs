@@ -1,7 +1,7 @@
 //! The catalogue in a browser (contract-9): pages for people, and nothing below `/v1`. No other
 //! crate knows HTML. Pages are made from the catalog, the preview facts and the loaded plugins;
-//! they never touch a stored file, no page but the calendar reads a clock (that of the database), and
-//! none names a host other than that of the links it shows.
+//! they never touch a stored file, no page but the calendar reads a clock, that of the database,
+//! and none names a host other than that of the links it shows.
 
 mod assets;
 mod cache;

@@ -1,7 +1,7 @@
 //! Documents of the catalogue for machines (contract-9-machine): schema.org, DCAT-AP, Croissant,
 //! Atom, iCalendar, OpenSearch, sitemap and robots, and Signposting links. They are made from the
-//! catalog and the preview facts; never from a stored file. Titles are publishers' text and are escaped where
-//! they are written.
+//! catalog and the preview facts; never from a stored file. Titles are publishers' text and are
+//! escaped where they are written.
 
 mod atom;
 mod calendar;

@@ -17,7 +17,7 @@ NAME = "planned_releases"
 TITLES = {
     -91: 'Prices, "quoted"; back\\slash \\n and \\, more',
     -1: "</script><b>]]> & <![CDATA[ END:VEVENT",
-    1: "‮from right to left",
+    1: "\u202efrom right to left",
     30: "💩" * 60,
     60: "Māori " * 60 + "x",
     365: "x" * 2_000,

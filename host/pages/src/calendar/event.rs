@@ -21,13 +21,13 @@ pub(crate) struct CalendarEvent {
     pub(crate) is_announced: bool,
     /// The dataset; `None` as long as nobody may know it.
     pub(crate) dataset: Option<Arc<Dataset>>,
-    /// What became of it.
-    pub(crate) state: ReleaseState,
+    /// Its outcome so far.
+    pub(crate) outcome: ReleaseOutcome,
 }
 
-/// What became of a release.
+/// Outcome of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReleaseState {
+pub(crate) enum ReleaseOutcome {
     /// Its time has not come.
     Coming,
     /// It was published.
@@ -43,7 +43,7 @@ pub(crate) enum ReleaseState {
     Forgotten,
 }
 
-impl ReleaseState {
+impl ReleaseOutcome {
     /// Returns its word in JSON.
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -68,16 +68,16 @@ impl CalendarEvent {
     pub(crate) fn sentence(&self) -> String {
         let said = if self.is_announced { "Announced" } else { "Planned" };
         let at = self.at.to_rfc3339();
-        match self.state {
-            ReleaseState::Coming => format!("{said} for {at}."),
-            ReleaseState::Released { snapshot: Some(snapshot), at } => {
+        match self.outcome {
+            ReleaseOutcome::Coming => format!("{said} for {at}."),
+            ReleaseOutcome::Released { snapshot: Some(snapshot), at } => {
                 format!("Released {}: version {snapshot}.", at.to_rfc3339())
             }
-            ReleaseState::Released { snapshot: None, at } => {
+            ReleaseOutcome::Released { snapshot: None, at } => {
                 format!("Released {}.", at.to_rfc3339())
             }
-            ReleaseState::Late => format!("Late: {} for {at}.", said.to_lowercase()),
-            ReleaseState::Forgotten => {
+            ReleaseOutcome::Late => format!("Late: {} for {at}.", said.to_lowercase()),
+            ReleaseOutcome::Forgotten => {
                 format!("{said} for {at}; the versions of that time are no longer kept.")
             }
         }
@@ -85,10 +85,10 @@ impl CalendarEvent {
 
     /// Returns the time at which what is said of it changed last.
     pub(crate) fn changed_at(&self) -> Millis {
-        match self.state {
-            ReleaseState::Coming => self.announced_at,
-            ReleaseState::Released { at, .. } => at,
-            ReleaseState::Late | ReleaseState::Forgotten => self.at,
+        match self.outcome {
+            ReleaseOutcome::Coming => self.announced_at,
+            ReleaseOutcome::Released { at, .. } => at,
+            ReleaseOutcome::Late | ReleaseOutcome::Forgotten => self.at,
         }
     }
 

@@ -9,10 +9,10 @@ use yearbook_domain::{
     Announcement, Dataset, DatasetName, Millis, PlannedRelease, SnapshotSummary,
 };
 
-use super::event::{CalendarEvent, ReleaseState};
+use super::event::{CalendarEvent, ReleaseOutcome};
 use super::window::Window;
 
-/// What decides the calendar besides its announcements.
+/// Everything that decides the calendar besides its announcements.
 pub(super) struct Sources<'a> {
     pub(super) now: Millis,
     pub(super) window: Window,
@@ -53,12 +53,12 @@ impl Sources<'_> {
         let found = self.datasets.binary_search_by(|one| one.name.cmp(&announcement.dataset));
         let dataset = found.ok().map(|place| &self.datasets[place]);
         let at = announcement.release_at;
-        let state = match (dataset, announcement.snapshot) {
-            _ if at > self.now => ReleaseState::Coming,
+        let outcome = match (dataset, announcement.snapshot) {
+            _ if at > self.now => ReleaseOutcome::Coming,
             (Some(dataset), None) => self.what_became(dataset, at, None),
-            (Some(_), snapshot) => ReleaseState::Released { snapshot, at },
-            (None, Some(_)) => ReleaseState::Released { snapshot: None, at },
-            (None, None) => ReleaseState::Late,
+            (Some(_), snapshot) => ReleaseOutcome::Released { snapshot, at },
+            (None, Some(_)) => ReleaseOutcome::Released { snapshot: None, at },
+            (None, None) => ReleaseOutcome::Late,
         };
         CalendarEvent {
             uid: self.uid(&format!("announced\0{}", announcement.id)),
@@ -68,7 +68,7 @@ impl Sources<'_> {
             moves: announcement.moves,
             is_announced: true,
             dataset: dataset.cloned(),
-            state,
+            outcome,
         }
     }
 
@@ -86,25 +86,25 @@ impl Sources<'_> {
             moves: 0,
             is_announced: false,
             dataset: Some(Arc::clone(dataset)),
-            state: self.what_became(dataset, release.at, next),
+            outcome: self.what_became(dataset, release.at, next),
         }
     }
 
     /// Returns what became of a release at `at`, before the `next` one was due.
-    fn what_became(&self, dataset: &Dataset, at: Millis, next: Option<Millis>) -> ReleaseState {
+    fn what_became(&self, dataset: &Dataset, at: Millis, next: Option<Millis>) -> ReleaseOutcome {
         if at > self.now {
-            return ReleaseState::Coming;
+            return ReleaseOutcome::Coming;
         }
         let versions = &dataset.snapshots;
         let first = versions.partition_point(|version| version.created_at < at);
         match versions.get(first) {
             Some(version) if next.is_none_or(|next| version.created_at < next) => {
-                ReleaseState::Released { snapshot: Some(version.id), at: version.created_at }
+                ReleaseOutcome::Released { snapshot: Some(version.id), at: version.created_at }
             }
             Some(version) if follows_a_dropped_one(versions, first, version) => {
-                ReleaseState::Forgotten
+                ReleaseOutcome::Forgotten
             }
-            _ => ReleaseState::Late,
+            _ => ReleaseOutcome::Late,
         }
     }
 

@@ -18,13 +18,13 @@ pub(super) fn json(catalog: &CatalogView<'_>, calendar: &Calendar) -> String {
             "uid": event.uid,
             "at": event.at.to_rfc3339(),
             "title": event.title,
-            "status": event.state.word(),
+            "status": event.outcome.word(),
             "announced_at": event.announced_at.to_rfc3339(),
             "sequence": event.moves,
             "name": dataset.map(|dataset| dataset.name.as_str()),
             "dataset_title": dataset.map(|dataset| dataset.title()),
             "page": event.page_url(catalog.base_url),
-            "snapshot_id": event.state.snapshot().map(|snapshot| snapshot.to_string()),
+            "snapshot_id": event.outcome.snapshot().map(|snapshot| snapshot.to_string()),
         })
     };
     let releases: Vec<Value> = calendar.events.iter().map(release).collect();

@@ -3,13 +3,13 @@
 use yearbook_domain::Millis;
 
 use super::view::CatalogView;
-use crate::calendar::{Calendar, CalendarEvent, ReleaseState};
+use crate::calendar::{Calendar, CalendarEvent, ReleaseOutcome};
 use crate::html::visible;
 
 /// Bytes of a line at most, its end not counted (RFC 5545, 3.1).
 const LINE_BYTES: usize = 75;
 
-/// What stands in a calendar without events, which must have a component (RFC 5545, 3.4).
+/// Properties of a calendar without events, which must have a component (RFC 5545, 3.4).
 const NOTHING: [(&str, &str); 8] = [
     ("BEGIN", "VTIMEZONE"),
     ("TZID", "UTC"),
@@ -50,7 +50,8 @@ struct CalendarFile {
 
 impl CalendarFile {
     fn event(&mut self, event: &CalendarEvent, base_url: &str) {
-        let is_sure = event.is_announced || matches!(event.state, ReleaseState::Released { .. });
+        let is_sure =
+            event.is_announced || matches!(event.outcome, ReleaseOutcome::Released { .. });
         self.line("BEGIN", "VEVENT");
         self.line("UID", &event.uid);
         self.line("SEQUENCE", &event.moves.to_string());
