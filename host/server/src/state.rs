@@ -123,7 +123,7 @@ impl AppState {
                 let settings = services.settings.pages;
                 let (core, cited_rows) = (Arc::clone(&core), Arc::clone(&api));
                 let pages = PagesState::new(core, settings, services.signup, cited_rows, search);
-                Some(Arc::new(pages.await?))
+                Some(Arc::new(Box::pin(pages).await?))
             } else {
                 None
             },
