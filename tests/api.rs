@@ -5,6 +5,7 @@ mod as_of;
 mod authorization;
 mod boxes;
 mod bulk;
+mod calendar;
 mod changes;
 mod citations;
 mod codelists;

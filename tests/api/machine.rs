@@ -11,12 +11,15 @@ use yearbook_tests::app::{Reply, TestApp, harvest, parks};
 const HOSTILE: &str = "</script><b>]]>\u{202e}\"&'💩 Harvest";
 
 /// Every document with its type.
-const DOCUMENTS: [(&str, &str); 8] = [
+const DOCUMENTS: [(&str, &str); 11] = [
     ("/catalog.jsonld", "application/ld+json"),
     ("/datasets/harvest.jsonld", "application/ld+json"),
     ("/datasets/harvest/croissant.json", "application/ld+json"),
     ("/feed.xml", "application/atom+xml; charset=utf-8"),
     ("/datasets/harvest/feed.xml", "application/atom+xml; charset=utf-8"),
+    ("/calendar.ics", "text/calendar; charset=utf-8"),
+    ("/calendar.json", "application/json"),
+    ("/calendar/feed.xml", "application/atom+xml; charset=utf-8"),
     ("/sitemap.xml", "application/xml; charset=utf-8"),
     ("/opensearch.xml", "application/opensearchdescription+xml; charset=utf-8"),
     ("/robots.txt", "text/plain; charset=utf-8"),

@@ -1,7 +1,7 @@
 //! Pages of the catalogue (contract-9): statuses, headers, escaping, and bytes that depend on
 //! nothing but the catalog. `tests/external/pages` looks at them in a browser.
 
-use yearbook_domain::DatasetName;
+use yearbook_domain::{DatasetName, Millis};
 use yearbook_server::{PublicUrl, ServiceSettings};
 use yearbook_tests::app::{HostFixture, Reply, TestApp, TestTable, harvest, parks, unbounded};
 
@@ -9,7 +9,7 @@ use yearbook_tests::app::{HostFixture, Reply, TestApp, TestTable, harvest, parks
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 /// Pages that are there once `harvest` and `parks` are published.
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 12] = [
     "/",
     "/datasets",
     "/datasets?q=harvest",
@@ -19,6 +19,7 @@ const PAGES: [&str; 11] = [
     "/datasets/harvest/versions",
     "/datasets/harvest/request",
     "/datasets/harvest/request?where.region=Auckland&start=2020-02-01",
+    "/calendar",
     "/formats",
     "/integrations",
 ];
@@ -125,6 +126,9 @@ async fn without_pages_every_address_of_them_is_404_contract_9() {
         "/robots.txt",
         "/opensearch.xml",
         "/catalog.jsonld",
+        "/calendar.ics",
+        "/calendar.json",
+        "/calendar/feed.xml",
         "/signup",
         "/account",
         "/datasets/",
@@ -173,6 +177,7 @@ async fn the_home_page_says_what_there_is_and_how_to_get_a_key_contract_9() {
         "Agencies",
         "/datasets?agency=Ministry%20of%20Harvest",
         "Get a key",
+        "href=\"/calendar\"",
         "href=\"/formats\"",
         "href=\"/integrations\"",
     ] {
@@ -329,6 +334,7 @@ async fn a_slash_at_the_end_leads_to_the_page_contract_9() {
     for (path, location) in [
         ("/datasets/", "../datasets"),
         ("/datasets/harvest/", "../harvest"),
+        ("/calendar/", "../calendar"),
         ("/formats/?x=1", "../formats?x=1"),
     ] {
         let reply = app.get(path).send().await;
@@ -342,6 +348,7 @@ async fn a_slash_at_the_end_leads_to_the_page_contract_9() {
 
 /// A table whose words try to leave their places.
 fn hostile() -> TestTable {
+    let tomorrow = Millis(yearbook_catalog::clock::now().0 + 86_400_000).to_rfc3339();
     let text = "</script><script>alert(1)</script><b onmouseover=x>\"'&\u{202e}abc 🌏";
     harvest()
         .named("hostile")
@@ -356,6 +363,7 @@ fn hostile() -> TestTable {
         )
         .with("/resources/0/schema/fields/2/unit", text.into())
         .with("/resources/0/schema/fields/2/description", text.into())
+        .with("/yearbook/releases", serde_json::json!([{"at": tomorrow, "title": text}]))
         .with_rows("date,region,value,final\n2024-01-01,</td><script>alert(2)</script>,1.5,true\n")
 }
 
@@ -372,6 +380,7 @@ async fn words_of_publishers_stay_words_contract_9() {
         "/datasets/hostile",
         "/datasets/hostile?series=%22%3E%3Cscript%3E",
         "/datasets/hostile/versions",
+        "/calendar",
     ] {
         let reply = app.get(path).send().await;
         assert_eq!(reply.status, 200, "{path}");

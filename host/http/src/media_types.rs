@@ -17,6 +17,8 @@ pub const SVG: &str = "image/svg+xml";
 pub const JSON_LD: &str = "application/ld+json";
 /// A feed (RFC 4287).
 pub const ATOM: &str = "application/atom+xml; charset=utf-8";
+/// A calendar (RFC 5545).
+pub const CALENDAR: &str = "text/calendar; charset=utf-8";
 /// A sitemap.
 pub const XML: &str = "application/xml; charset=utf-8";
 /// A description of the search for browsers.

@@ -36,6 +36,8 @@ pub(crate) enum Section {
     Other,
     /// Search, and the datasets.
     Datasets,
+    /// The release calendar.
+    Calendar,
     /// Output formats.
     Formats,
     /// Generators of projects for data tools.
@@ -76,6 +78,7 @@ impl Frame<'_> {
         let (section, signup) = (self.section, self.site.signup);
         [
             ("/datasets", "Datasets", Section::Datasets),
+            ("/calendar", "Calendar", Section::Calendar),
             ("/formats", "Formats", Section::Formats),
             ("/integrations", "Integrations", Section::Integrations),
             ("/signup", "Get a key", Section::Keys),
@@ -120,7 +123,7 @@ mod tests {
         let paths = |site: &Site| -> Vec<&str> {
             site.frame("", Section::Formats).links().map(|link| link.path).collect()
         };
-        assert_eq!(paths(&site), ["/datasets", "/formats", "/integrations"]);
+        assert_eq!(paths(&site), ["/datasets", "/calendar", "/formats", "/integrations"]);
         site.signup = true;
         assert_eq!(paths(&site).last(), Some(&"/signup"));
     }

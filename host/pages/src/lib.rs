@@ -1,10 +1,11 @@
 //! The catalogue in a browser (contract-9): pages for people, and nothing below `/v1`. No other
 //! crate knows HTML. Pages are made from the catalog, the preview facts and the loaded plugins;
-//! they never touch a stored file, and no page reads a clock or names a host other than that of the
-//! links it shows.
+//! they never touch a stored file, no page but the calendar reads a clock, that of the database,
+//! and none names a host other than that of the links it shows.
 
 mod assets;
 mod cache;
+mod calendar;
 mod chart;
 mod cite;
 mod copy_lines;
@@ -47,7 +48,8 @@ pub(crate) use refusal::PageRefusal;
 pub use state::PagesState;
 
 /// First segments of the addresses below which a slash at the end leads to the page without it.
-pub const FOLDERS: [&str; 6] = ["datasets", "formats", "integrations", "signup", "account", "cite"];
+pub const FOLDERS: [&str; 7] =
+    ["datasets", "calendar", "formats", "integrations", "signup", "account", "cite"];
 
 /// Every page, one a line. None of them needs a key; `/cite` takes one where it is asked to verify.
 pub fn routes(state: &Arc<PagesState>) -> Router {
@@ -68,6 +70,7 @@ pub fn routes(state: &Arc<PagesState>) -> Router {
         .route("/datasets/{name}/request", by_address(get(dataset::request)))
         .route("/cite/{name}/{snapshot}", guarded(get(cite::show)))
         .merge(machine::routes(by_address))
+        .route("/calendar", by_address(get(calendar::show)))
         .route("/formats", by_address(get(formats::show)))
         .route("/integrations", by_address(get(integrations::show)))
         .route("/assets/style.css", get(assets::style))

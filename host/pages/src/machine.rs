@@ -1,13 +1,15 @@
 //! Documents of the catalogue for machines (contract-9-machine): schema.org, DCAT-AP, Croissant,
-//! Atom, OpenSearch, sitemap and robots, and Signposting links. They are made from the catalog and
-//! the preview facts; never from a stored file. Titles are publishers' text and are escaped where
-//! they are written.
+//! Atom, iCalendar, OpenSearch, sitemap and robots, and Signposting links. They are made from the
+//! catalog and the preview facts; never from a stored file. Titles are publishers' text and are
+//! escaped where they are written.
 
 mod atom;
+mod calendar;
 mod croissant;
 mod dcat;
 mod escape;
 mod handlers;
+mod i_calendar;
 mod open_search;
 mod robots;
 mod schema_org;
@@ -35,6 +37,9 @@ pub(super) fn routes(
     Router::new()
         .route("/catalog.jsonld", by_address(get(handlers::catalog_json_ld)))
         .route("/datasets/{name}/croissant.json", by_address(get(handlers::croissant)))
+        .route("/calendar.ics", by_address(get(handlers::calendar_ics)))
+        .route("/calendar.json", by_address(get(handlers::calendar_json)))
+        .route("/calendar/feed.xml", by_address(get(handlers::calendar_feed)))
         .route("/feed.xml", by_address(get(handlers::catalog_feed)))
         .route("/datasets/{name}/feed.xml", by_address(get(handlers::dataset_feed)))
         .route("/opensearch.xml", by_address(get(handlers::open_search)))

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use yearbook_catalog::CatalogError;
 use yearbook_domain::settings::PageSettings;
 use yearbook_http::cited_transforms::CitedRowSource;
 use yearbook_http::metrics::MetricsWriter;
@@ -10,6 +11,7 @@ use yearbook_http::{Core, Error};
 use yearbook_search::{NewestIndex, SearchIndex};
 use yearbook_signup::Signup;
 
+use crate::calendar::CurrentCalendar;
 use crate::dataset_formats::DatasetFormatCache;
 use crate::{DocumentCache, Site, signup_metrics};
 
@@ -27,6 +29,8 @@ pub struct PagesState {
     pub(crate) site: Site,
     /// Rendered pages.
     pub(crate) cache: DocumentCache,
+    /// The release calendar.
+    pub(crate) calendar: CurrentCalendar,
     /// Formats that datasets have.
     pub(crate) dataset_formats: DatasetFormatCache,
     /// Full-text search over the catalog.
@@ -34,26 +38,29 @@ pub struct PagesState {
 }
 
 impl PagesState {
-    /// Makes caches.
-    #[must_use]
-    pub fn new(
+    /// Fetches a secret and makes caches.
+    ///
+    /// # Errors
+    /// [`CatalogError`] when the database does not give the secret.
+    pub async fn new(
         core: Arc<Core>,
         settings: PageSettings,
         signup: Option<Arc<Signup>>,
         cited_rows: Arc<dyn CitedRowSource>,
         search: NewestIndex,
-    ) -> Self {
+    ) -> Result<Self, CatalogError> {
         let public_url = core.settings.server.public_url.as_ref();
-        Self {
+        Ok(Self {
             site: Site::new(&settings, public_url, signup.is_some()),
             cache: DocumentCache::new(settings.cache_bytes),
+            calendar: CurrentCalendar::new(core.catalog.secret("calendar").await?),
             dataset_formats: DatasetFormatCache::default(),
             search,
             settings,
             signup,
             cited_rows,
             core,
-        }
+        })
     }
 
     /// Returns the newest search index. Waits only for the first one after a start.

@@ -11,6 +11,7 @@ mod licence;
 mod meaning;
 mod node;
 mod notes;
+mod planned_releases;
 mod reader_source;
 mod repeated_members;
 mod resource;
@@ -286,7 +287,7 @@ fn parse(
             title: title.unwrap_or_default().translations,
             description: description.unwrap_or_default().translations,
             notes: extension.notes,
-            releases: Vec::new(),
+            releases: extension.releases,
             no_derivatives: extension.no_derivatives,
             // Some are in the rows.
             label_words: String::new(),

@@ -121,11 +121,14 @@ impl AppState {
                 Arc::new(AdaptersState::new(core, api, settings, search.clone()))
             },
             #[cfg(feature = "pages")]
-            pages: has_pages.then(|| {
+            pages: if has_pages {
                 let settings = services.settings.pages;
                 let (core, cited_rows) = (Arc::clone(&core), Arc::clone(&api));
-                Arc::new(PagesState::new(core, settings, services.signup, cited_rows, search))
-            }),
+                let pages = PagesState::new(core, settings, services.signup, cited_rows, search);
+                Some(Arc::new(Box::pin(pages).await?))
+            } else {
+                None
+            },
             #[cfg(feature = "share")]
             share: Arc::new(ShareState::new(Arc::clone(&core), services.settings.share).await?),
             core,

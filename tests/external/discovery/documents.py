@@ -36,7 +36,7 @@ class Schema:
 @proof
 def documents_in_xml_fit_their_schemas(tally, service):
     kinds = {
-        "atom": ["/feed.xml", *(f"/datasets/{name}/feed.xml" for name in service.names)],
+        "atom": ["/feed.xml", "/calendar/feed.xml", *(f"/datasets/{name}/feed.xml" for name in service.names)],
         "sitemap": ["/sitemap.xml", "/sitemap.xml?part=1"],
         "opensearch": ["/opensearch.xml"],
     }

@@ -16,6 +16,7 @@ import documents
 import feeds
 import page
 import patient
+import releases
 from tally import Tally, proof
 
 
@@ -41,7 +42,7 @@ class Service:
 
 def addresses(service):
     """Every document, the pages of a few datasets among them."""
-    fixed = ["/catalog.jsonld", "/feed.xml", "/opensearch.xml", "/sitemap.xml", "/robots.txt"]
+    fixed = ["/catalog.jsonld", "/calendar.ics", "/calendar.json", "/feed.xml", "/opensearch.xml", "/sitemap.xml", "/robots.txt"]
     of_datasets = [f"/datasets/{name}{rest}" for name in service.names for rest in (".jsonld", "/croissant.json", "/feed.xml")]
     return fixed + of_datasets
 
@@ -59,7 +60,7 @@ def documents_answer_head_and_conditions(tally, service):
         assert "Set-Cookie" not in headers and headers["X-Content-Type-Options"] == "nosniff"
         return len(body)
 
-    for path in addresses(service)[:12]:
+    for path in addresses(service)[:14]:
         tally.check(f"{path}: HEAD, ETag, 304", lambda: check(path))
 
 
@@ -104,6 +105,7 @@ def sitemap_and_robots_lead_crawlers(tally, service):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--base", required=True)
+    arguments.add_argument("yearbook", nargs="+", help="the program with its data folder")
     given = arguments.parse_args()
     logging.disable(logging.WARNING)
     service = Service(given.base, os.environ["YEARBOOK_KEY"])
@@ -118,6 +120,8 @@ def main():
     tally.group("Croissant", lambda: croissant.croissant_documents_load(tally, service))
     tally.group("Atom", lambda: feeds.feeds_are_well_formed(tally, service))
     tally.group("DCAT-AP", lambda: dcat.the_catalog_conforms_to_dcat_ap(tally, service))
+    # Last, since it publishes.
+    tally.group("calendar", lambda: releases.calendars_are_read_by_another_program(tally, service, given.yearbook))
     sys.exit(tally.end())
 
 

@@ -20,7 +20,7 @@ from waiting import until
 HERE = pathlib.Path(__file__).parent
 # A long table, a wide one, places across 180°, a table without dates, and words that try to leave their places.
 DATASETS = ["us_unemployment_by_industry", "co2_concentration_monthly", "nz_regional_councils_2018", "us_states_crime_2009", "hostile_words"]
-OTHERS = ["/", "/datasets", "/datasets?q=unemployment&shape=series", "/datasets?q=zzzzqqqq", "/formats", "/integrations", "/signup", "/account", "/nowhere"]
+OTHERS = ["/", "/datasets", "/datasets?q=unemployment&shape=series", "/datasets?q=zzzzqqqq", "/calendar", "/formats", "/integrations", "/signup", "/account", "/nowhere"]
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 # Bytes that a page may be, compressed.
 MAX_BYTES = 12 << 10

@@ -4,13 +4,14 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
 use crate::checks::report::CheckCounts;
 use crate::checks::served::ServerFixture;
 use crate::repository::Repository;
-use crate::tools;
+use crate::{command, tools};
 
 /// One browser opens some hundred pages in a minute.
 const SETTINGS: [(&str, &str); 1] = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")];
@@ -48,6 +49,10 @@ fn hostile_package(folder: &std::path::Path) -> Result<PathBuf> {
     let folder = folder.join("hostile");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let long = format!("{HOSTILE} {}", "long ".repeat(2_000));
+    let release = |day: &str| {
+        let date = command::output(Command::new("date").args(["--utc", "--date", day, "+%FT%TZ"]))?;
+        anyhow::Ok(serde_json::json!({"at": date.trim(), "title": HOSTILE}))
+    };
     let descriptor = serde_json::json!({
         "name": "hostile_words",
         "title": HOSTILE,
@@ -66,6 +71,7 @@ fn hostile_package(folder: &std::path::Path) -> Result<PathBuf> {
         "yearbook": {
             "namespace": "hostile", "source": HOSTILE, "attribution_text": HOSTILE, "source_url_precision": "source",
             "refresh_cadence": "weekly", "date_filter_column": "date", "dimensions": ["words"], "bulk_redistribution": true,
+            "releases": [release("yesterday")?, release("tomorrow")?],
         },
     });
     let rows = format!(

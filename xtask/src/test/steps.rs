@@ -257,7 +257,9 @@ pub(super) fn discovery(repository: &Repository) -> Result<CheckCounts> {
 
     fixture.count(&OPENAPI_SETTINGS, |server| {
         let mut run = fixture.script(&python, "discovery/main.py");
-        run.args(["--base", &server.base()]).env("YEARBOOK_KEY", key);
+        let yearbook = fixture.yearbook();
+        run.args(["--base", &server.base(), "--"]).arg(yearbook.get_program());
+        run.args(yearbook.get_args()).env("YEARBOOK_KEY", key);
         Ok(run)
     })
 }

@@ -38,7 +38,8 @@ pub(super) fn dataset_feed(view: &DatasetView<'_>) -> String {
     feed(view.catalog, view.title(), &format!("{path}/feed.xml"), &path, updated, &entries)
 }
 
-fn feed(
+/// Returns a feed of these entries.
+pub(super) fn feed(
     catalog: &CatalogView<'_>,
     title: &str,
     path: &str,

@@ -15,9 +15,12 @@ use yearbook_http::{Error, RenderedDocument, media_types};
 
 use super::escape::json_text;
 use super::view::{CatalogView, DatasetView};
-use super::{atom, croissant, dcat, open_search, robots, schema_org, sitemap};
+use super::{
+    atom, calendar, croissant, dcat, i_calendar, open_search, robots, schema_org, sitemap,
+};
 use crate::PagesState;
 use crate::cache::PageKey;
+use crate::calendar::Calendar;
 use crate::dataset_formats::{self, DatasetFormats, FormatFinder};
 use crate::{dataset_address, html};
 
@@ -113,6 +116,44 @@ pub(crate) async fn catalog_feed(
     catalog_document(&app, &parts, source, address, media_types::ATOM, render).await
 }
 
+/// `GET /calendar.ics`.
+pub(crate) async fn calendar_ics(
+    State(app): State<Arc<PagesState>>,
+    request: Request,
+) -> Result<Response, Error> {
+    calendar_document(&app, request, media_types::CALENDAR, i_calendar::calendar).await
+}
+
+/// `GET /calendar.json`.
+pub(crate) async fn calendar_json(
+    State(app): State<Arc<PagesState>>,
+    request: Request,
+) -> Result<Response, Error> {
+    calendar_document(&app, request, media_types::JSON, calendar::json).await
+}
+
+/// `GET /calendar/feed.xml`.
+pub(crate) async fn calendar_feed(
+    State(app): State<Arc<PagesState>>,
+    request: Request,
+) -> Result<Response, Error> {
+    calendar_document(&app, request, media_types::ATOM, calendar::feed).await
+}
+
+/// Answers with what `render` makes of the calendar of this moment.
+async fn calendar_document(
+    app: &Arc<PagesState>,
+    request: Request,
+    content_type: &'static str,
+    render: fn(&CatalogView<'_>, &Calendar) -> String,
+) -> Result<Response, Error> {
+    let parts = request.into_parts().0;
+    let calendar = app.calendar.read(&app.core).await?;
+    let (address, version) = (parts.uri.path().to_owned(), calendar.number.to_string());
+    let render = move |catalog: &CatalogView<'_>| Some(render(catalog, &calendar));
+    long_document(app, &parts, address, version, content_type, render).await
+}
+
 /// `GET /sitemap.xml`, and its parts `?part=`.
 pub(crate) async fn sitemap(
     State(app): State<Arc<PagesState>>,
@@ -198,8 +239,7 @@ impl CatalogSource {
     }
 }
 
-/// Answers with what `render` makes of the whole catalog, on a worker: it may be long. 404 where it
-/// makes nothing.
+/// Answers with what `render` makes of the whole catalog. 404 where it makes nothing.
 async fn catalog_document(
     app: &Arc<PagesState>,
     parts: &Parts,
@@ -208,14 +248,27 @@ async fn catalog_document(
     content_type: &'static str,
     render: impl Fn(&CatalogView<'_>, &[Arc<Dataset>]) -> Option<String> + Send + Sync + 'static,
 ) -> Result<Response, Error> {
+    let render = move |catalog: &CatalogView<'_>| render(catalog, &datasets);
+    long_document(app, parts, address, revision.to_string(), content_type, render).await
+}
+
+/// Answers with what `render` makes, on a worker: it may be long. 404 where it makes nothing.
+async fn long_document(
+    app: &Arc<PagesState>,
+    parts: &Parts,
+    address: String,
+    version: String,
+    content_type: &'static str,
+    render: impl FnOnce(&CatalogView<'_>) -> Option<String> + Send + 'static,
+) -> Result<Response, Error> {
     let base_url = app.core.base_url(parts);
-    let key = PageKey { base_url: base_url.clone(), address, version: revision.to_string() };
+    let key = PageKey { base_url: base_url.clone(), address, version };
     let text = async {
         let (app, base_url, workers) =
             (Arc::clone(app), base_url.clone(), Arc::clone(&app.core.workers));
         let job = move || {
             let catalog = CatalogView::new(&base_url, &app.settings);
-            render(&catalog, &datasets)
+            render(&catalog)
         };
         let text = workers.run(job).await;
         let text = text.map_err(|panic| Error::internal("render a document", &panic))?;

@@ -11,7 +11,7 @@ use super::escape::xml_text;
 const MAX_ADDRESSES: usize = 50_000;
 
 /// Pages besides those of datasets.
-const PAGES: [&str; 4] = ["/", "/datasets", "/formats", "/integrations"];
+const PAGES: [&str; 5] = ["/", "/datasets", "/calendar", "/formats", "/integrations"];
 
 const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 
@@ -75,8 +75,8 @@ mod tests {
 
     #[test]
     fn beyond_the_bound_the_sitemap_is_an_index_contract_9() {
-        let whole = sitemap_of("https://e.org", &[], None, 4).unwrap();
-        assert_eq!(whole.matches("<loc>").count(), 4);
+        let whole = sitemap_of("https://e.org", &[], None, 5).unwrap();
+        assert_eq!(whole.matches("<loc>").count(), 5);
         assert!(whole.contains("<urlset") && whole.contains("<loc>https://e.org/</loc>"));
         let index = sitemap_of("https://e.org", &[], None, 3).unwrap();
         assert!(index.contains("<sitemapindex"));
@@ -84,7 +84,7 @@ mod tests {
         let parts: Vec<String> =
             (1..=2).filter_map(|part| sitemap_of("", &[], Some(part), 3)).collect();
         let addresses: usize = parts.iter().map(|part| part.matches("<loc>").count()).sum();
-        assert_eq!((parts.len(), addresses), (2, 4));
+        assert_eq!((parts.len(), addresses), (2, 5));
         assert_eq!(sitemap_of("", &[], Some(3), 3), None);
         assert_eq!(sitemap_of("", &[], Some(0), 3), None);
     }

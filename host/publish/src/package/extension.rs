@@ -7,19 +7,20 @@ use std::collections::BTreeMap;
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::dataset::GEOMETRY_COLUMN;
 use yearbook_domain::meaning::{Language, Note, StatusColumn};
-use yearbook_domain::{Cadence, ColumnType, Namespace, TableLayout};
+use yearbook_domain::{Cadence, ColumnType, Namespace, PlannedRelease, TableLayout};
 
 use crate::loss::MaxLoss;
 
 use super::meaning::{self, PackageLabels};
 use super::node::{DescriptorNode, DescriptorProblems};
 use super::notes;
+use super::planned_releases;
 use super::reader_source::{self, SourceMapping};
 use super::table_schema::{self, DATE_COLUMN, TableSchema};
 use super::text_rules;
 
 /// Keys that `"yearbook"` takes.
-pub(super) const KEYS: [&str; 18] = [
+pub(super) const KEYS: [&str; 19] = [
     "namespace",
     "source",
     "attribution_text",
@@ -37,6 +38,7 @@ pub(super) const KEYS: [&str; 18] = [
     "status",
     "labels",
     "notes",
+    "releases",
     "no_derivatives",
 ];
 
@@ -62,6 +64,7 @@ pub(super) struct YearbookExtension {
     pub(super) status: BTreeMap<String, StatusColumn>,
     pub(super) labels: PackageLabels,
     pub(super) notes: Vec<Note>,
+    pub(super) releases: Vec<PlannedRelease>,
     /// Set where the publisher says so; the licence may say so too.
     pub(super) no_derivatives: bool,
 }
@@ -119,6 +122,7 @@ pub(super) fn parse(
         notes: schema
             .map(|schema| notes::parse_notes(node, schema, languages, problems))
             .unwrap_or_default(),
+        releases: planned_releases::parse(node, problems),
         no_derivatives: node
             .get("no_derivatives")
             .and_then(|n| n.boolean(problems))

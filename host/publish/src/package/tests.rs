@@ -7,6 +7,7 @@ mod credit;
 mod descriptor_files;
 mod faults;
 mod meaning;
+mod planned_releases;
 
 use serde_json::json;
 use yearbook_domain::{ColumnRole, ColumnType};
