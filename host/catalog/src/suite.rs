@@ -12,6 +12,7 @@ pub(crate) mod fixtures;
 mod history;
 mod key_verifier;
 mod keys;
+mod log_entries;
 mod model;
 mod past_versions;
 mod quota;
@@ -85,6 +86,11 @@ macro_rules! every_rule {
             versions: retained_versions_and_times_of_dropped_ones_are_read_at_once_contract_12,
             versions: changes_are_those_of_both_ends_and_between_contract_12,
             versions: licences_along_changes_are_those_of_dropped_snapshots_too_contract_12,
+            log_entries: a_version_is_logged_when_it_becomes_visible_contract_21,
+            log_entries: two_hosts_that_publish_leave_a_dense_log_contract_21,
+            log_entries: what_an_older_host_published_is_logged_with_the_next_version_contract_21,
+            log_entries: the_log_begins_with_what_can_still_be_read_contract_21,
+            log_entries: hashes_are_added_once_and_read_in_order_contract_21,
             conflict: a_draft_whose_predecessor_has_moved_is_refused,
             conflict: what_is_current_already_is_unchanged_whatever_it_was_compared_with,
             conflict: a_retired_dataset_is_followed_without_a_gap,

@@ -8,8 +8,8 @@ use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot, Sn
 
 use super::sql_enum::RowContext;
 use super::{
-    bump_revision, changes, database_time, history_writes, holds, preview_facts, snapshot_writes,
-    snapshots, source_checks, unreferenced,
+    bump_revision, changes, database_time, history_writes, holds, log_entries, preview_facts,
+    snapshot_writes, snapshots, source_checks, unreferenced,
 };
 use crate::catalog::transaction;
 use crate::sql::Connection;
@@ -185,6 +185,7 @@ async fn commit(
     if let CommitAttempt::Committed(_, at) = attempt {
         source_checks::move_checked_at(connection, name, at, publication.at.is_some()).await?;
         bump_revision(connection).await?;
+        log_entries::append(connection, name).await?;
     }
     Ok(attempt)
 }
