@@ -39,6 +39,7 @@ mod pages;
 mod pictures;
 mod preview;
 mod protocol;
+mod publication_log;
 mod request_page;
 mod responses;
 mod retention;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use yearbook_catalog::CatalogError;
 use yearbook_domain::settings::PageSettings;
 use yearbook_http::cited_transforms::CitedRowSource;
 use yearbook_http::metrics::MetricsWriter;
@@ -11,6 +12,7 @@ use yearbook_search::{NewestIndex, SearchIndex};
 use yearbook_signup::Signup;
 
 use crate::dataset_formats::DatasetFormatCache;
+use crate::log::PublicationLog;
 use crate::{DocumentCache, Site, signup_metrics};
 
 /// State of every request for a page.
@@ -29,22 +31,28 @@ pub struct PagesState {
     pub(crate) cache: DocumentCache,
     /// Formats that datasets have.
     pub(crate) dataset_formats: DatasetFormatCache,
+    /// The log of what was published.
+    pub(crate) log: PublicationLog,
     /// Full-text search over the catalog.
     search: NewestIndex,
 }
 
 impl PagesState {
-    /// Makes caches.
-    #[must_use]
-    pub fn new(
+    /// Fetches the log's secret, and makes caches.
+    ///
+    /// # Errors
+    /// Fails when the database does not give the secret.
+    pub async fn new(
         core: Arc<Core>,
         settings: PageSettings,
         signup: Option<Arc<Signup>>,
         cited_rows: Arc<dyn CitedRowSource>,
         search: NewestIndex,
-    ) -> Self {
+    ) -> Result<Self, CatalogError> {
         let public_url = core.settings.server.public_url.as_ref();
-        Self {
+        let origin = settings.log_origin(public_url.map(|url| url.as_str()));
+        Ok(Self {
+            log: PublicationLog::new(&core, &origin).await?,
             site: Site::new(&settings, public_url, signup.is_some()),
             cache: DocumentCache::new(settings.cache_bytes),
             dataset_formats: DatasetFormatCache::default(),
@@ -53,7 +61,7 @@ impl PagesState {
             signup,
             cited_rows,
             core,
-        }
+        })
     }
 
     /// Returns the newest search index. Waits only for the first one after a start.

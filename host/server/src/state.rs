@@ -119,11 +119,14 @@ impl AppState {
                 Arc::new(AdaptersState::new(core, api, settings, search.clone()))
             },
             #[cfg(feature = "pages")]
-            pages: has_pages.then(|| {
-                let settings = services.settings.pages;
+            pages: if has_pages {
+                let (settings, signup) = (services.settings.pages, services.signup);
                 let (core, cited_rows) = (Arc::clone(&core), Arc::clone(&api));
-                Arc::new(PagesState::new(core, settings, services.signup, cited_rows, search))
-            }),
+                let pages = PagesState::new(core, settings, signup, cited_rows, search);
+                Some(Arc::new(pages.await?))
+            } else {
+                None
+            },
             #[cfg(feature = "share")]
             share: Arc::new(ShareState::new(Arc::clone(&core), services.settings.share).await?),
             core,
