@@ -1,30 +1,34 @@
 //! The catalog in the memory of a running server: at most half a second old, and still there when
 //! the database is not.
 
+mod database_clock;
 pub(crate) mod dataset_set;
 mod facts_cache;
 mod polling;
+mod releasing;
 pub(crate) mod revisioned;
+mod view;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, Guard};
 use tokio::sync::{Mutex, Semaphore, SemaphorePermit, watch};
 use tokio::time::timeout;
 use yearbook_cache::Cache;
 use yearbook_counters::Metric as _;
 use yearbook_domain::{
-    Dataset, DatasetName, Millis, PreviewFacts, Snapshot, SnapshotId, SnapshotSummary,
+    Dataset, DatasetName, Millis, PreviewFacts, Snapshot, SnapshotId, SnapshotSummary, WaitingFiles,
 };
 
-use crate::{
-    Catalog, CatalogError, CheckSummary, CitedSnapshot, DatasetSet, PluginRelease, Revisions,
-};
+use crate::{Catalog, CatalogError, CheckSummary, CitedSnapshot, DatasetSet, PluginRelease};
+use database_clock::DatabaseClock;
 use facts_cache::PreviewFactsCache;
 use polling::{PollCounters, poll_loop};
+use releasing::Turned;
 use revisioned::RevisionedCache;
+use view::CatalogView;
 
 /// A database that takes longer than this counts as failed.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -45,6 +49,7 @@ const LOOKUP_PATIENCE: Duration = Duration::from_secs(1);
 
 type PinnedSnapshotCache = Cache<(DatasetName, SnapshotId), Option<Arc<Snapshot>>>;
 
+pub use database_clock::ClockReading;
 pub use polling::PollMetrics;
 
 /// The catalog in memory.
@@ -69,13 +74,11 @@ pub struct CatalogCache {
     releases: watch::Sender<Arc<[PluginRelease]>>,
     /// Revisions of the view, for those who follow what it shows.
     revisions: watch::Sender<i64>,
-}
-
-struct CatalogView {
-    revisions: Revisions,
-    datasets: DatasetSet,
-    sorted: Arc<[Arc<Dataset>]>,
-    releases: Arc<[PluginRelease]>,
+    clock: DatabaseClock,
+    /// Releases that the view turned to by itself.
+    turned: std::sync::Mutex<Turned>,
+    /// Told of the files that lie where they waited.
+    waiting_files: std::sync::Mutex<WaitingFiles>,
 }
 
 impl CatalogCache {
@@ -90,17 +93,19 @@ impl CatalogCache {
     /// [`CatalogError`] when the first read fails: a server that has nothing to serve should not
     /// start.
     pub async fn start(store: Arc<Catalog>, every: Duration) -> Result<Arc<Self>, CatalogError> {
-        let view = CatalogView::load(&store, &DatasetSet::default()).await?;
+        store.settle_due_releases().await?;
+        let view = CatalogView::load(&store, &DatasetSet::default(), 0).await?;
+        let revision = view.revision;
         let live = Arc::new(Self {
-            pinned: RevisionedCache::new(view.revisions.all, || {
+            pinned: RevisionedCache::new(revision, || {
                 PinnedSnapshotCache::new(MAX_PINNED_SNAPSHOTS)
             }),
-            facts: PreviewFactsCache::new(view.revisions.all),
-            cited: RevisionedCache::new(view.revisions.all, || Cache::new(MAX_CITED_SNAPSHOTS)),
+            facts: PreviewFactsCache::new(revision),
+            cited: RevisionedCache::new(revision, || Cache::new(MAX_CITED_SNAPSHOTS)),
             unlisted: Semaphore::new(UNLISTED_LOOKUPS),
-            checks: RevisionedCache::new(view.revisions.all, || Cache::new(1)),
+            checks: RevisionedCache::new(revision, || Cache::new(1)),
             releases: watch::Sender::new(Arc::clone(&view.releases)),
-            revisions: watch::Sender::new(view.revisions.all),
+            revisions: watch::Sender::new(revision),
             view: ArcSwap::from_pointee(view),
             store,
             healthy: AtomicBool::new(true),
@@ -108,21 +113,35 @@ impl CatalogCache {
             following: PollCounters::default(),
             right_at_ns: AtomicU64::new(0),
             refreshing: Mutex::new(()),
+            clock: DatabaseClock::new(),
+            turned: std::sync::Mutex::default(),
+            waiting_files: std::sync::Mutex::default(),
         });
         tokio::spawn(poll_loop(Arc::downgrade(&live), every, live.store.change_notifications()));
         Ok(live)
     }
 
+    /// Returns the view, having turned it to what is due.
+    fn view(&self) -> Guard<Arc<CatalogView>> {
+        let view = self.view.load();
+        if view.next_release().is_none_or(|at| !self.clock.has_reached(at)) {
+            return view;
+        }
+        drop(view);
+        self.turn();
+        self.view.load()
+    }
+
     /// Returns the dataset called `name`; `None` when there is none or it is retired.
     #[must_use]
     pub fn dataset(&self, name: &str) -> Option<Arc<Dataset>> {
-        self.view.load().datasets.get(name).cloned()
+        self.view().datasets.get(name).cloned()
     }
 
     /// Returns every dataset that is not retired, sorted by name.
     #[must_use]
     pub fn datasets(&self) -> Arc<[Arc<Dataset>]> {
-        Arc::clone(&self.view.load().sorted)
+        Arc::clone(&self.view().sorted)
     }
 
     /// Returns a receiver of every known plugin release, by kind and name, oldest first, which
@@ -139,9 +158,15 @@ impl CatalogCache {
         self.revisions.subscribe()
     }
 
-    /// Returns the revision that the view in memory was read at.
+    /// Returns a number that names what the view in memory shows, and that grows.
     #[must_use]
     pub fn revision(&self) -> i64 {
+        self.view().revision
+    }
+
+    /// Returns [`Revisions::all`] as they were last read.
+    #[must_use]
+    pub fn database_revision(&self) -> i64 {
         self.view.load().revisions.all
     }
 
@@ -170,7 +195,10 @@ impl CatalogCache {
             return Ok(Some(Arc::clone(&dataset.current)));
         }
         let pinned = self.pinned.for_revision(self.revision());
-        let fetch = async { Ok(self.store.snapshot(&dataset.name, id).await?.map(Arc::new)) };
+        let fetch = async {
+            self.settled().await?;
+            Ok(self.store.snapshot(&dataset.name, id).await?.map(Arc::new))
+        };
         pinned.try_get_with((dataset.name.clone(), *id), fetch).await.map_err(CatalogError::Shared)
     }
 
@@ -184,6 +212,7 @@ impl CatalogCache {
         dataset: &Dataset,
         id: &SnapshotId,
     ) -> Result<Option<Arc<PreviewFacts>>, CatalogError> {
+        self.settled().await?;
         self.facts.get(&self.store, self.revision(), &dataset.name, id).await
     }
 
@@ -191,7 +220,7 @@ impl CatalogCache {
     /// never one.
     #[must_use]
     pub fn retired_at(&self, name: &str) -> Option<Millis> {
-        self.view.load().datasets.retired_at(name)
+        self.view().datasets.retired_at(name)
     }
 
     /// Returns what citations state of the snapshot `id` of a dataset, retained or not, of a
@@ -212,6 +241,7 @@ impl CatalogCache {
         }
         let cited = self.cited.for_revision(self.revision());
         let fetch = async {
+            self.settled().await?;
             let is_id = |summary: &SnapshotSummary| summary.id == *id;
             let listed = served.is_some_and(|served| served.snapshots.iter().any(is_id));
             let _permit = if listed { None } else { Some(self.acquire_unlisted().await?) };
@@ -245,6 +275,10 @@ impl CatalogCache {
     /// [`CatalogError`] of the database.
     pub async fn refresh(&self) -> Result<(), CatalogError> {
         let _one_at_a_time = self.refreshing.lock().await;
+        self.refresh_alone().await
+    }
+
+    async fn refresh_alone(&self) -> Result<(), CatalogError> {
         let begun = Instant::now();
         let outcome = self.reload_if_changed().await;
         self.count(begun, outcome.is_ok());
@@ -280,38 +314,21 @@ impl CatalogCache {
     }
 
     async fn reload_if_changed(&self) -> Result<(), CatalogError> {
-        let revisions = with_query_timeout(&self.store, self.store.revisions()).await?;
+        self.settle().await?;
+        let asked = Instant::now();
+        let (revisions, time) = with_query_timeout(&self.store, self.store.poll()).await?;
+        self.clock.hear(time, asked, Instant::now());
         let known = self.view.load_full();
         if revisions != known.revisions {
-            let view = CatalogView::load(&self.store, &known.datasets).await?;
+            let view = CatalogView::load(&self.store, &known.datasets, self.turns()).await?;
             tracing::debug!(
                 revision = view.revisions.all,
                 datasets = view.sorted.len(),
                 "read the catalog again"
             );
-            let releases = Arc::clone(&view.releases);
-            let revision = view.revisions.all;
-            self.view.store(Arc::new(view));
-            self.revisions.send_replace(revision);
-            self.releases.send_if_modified(|known| {
-                let changed = **known != *releases;
-                *known = releases;
-                changed
-            });
+            self.take_in(view);
         }
         Ok(())
-    }
-}
-
-impl CatalogView {
-    /// Reads the revision first: if the catalog changes in between, the view is newer than its
-    /// revision and the next tick reads it once more. Reads only datasets that are not as `known`.
-    async fn load(store: &Catalog, known: &DatasetSet) -> Result<Self, CatalogError> {
-        let revisions = with_query_timeout(store, store.revisions()).await?;
-        let datasets = with_query_timeout(store, store.dataset_set(known)).await?;
-        let sorted = datasets.sorted().into();
-        let releases = with_query_timeout(store, store.releases()).await?.into();
-        Ok(Self { revisions, datasets, sorted, releases })
     }
 }
 

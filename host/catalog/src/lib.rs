@@ -28,7 +28,7 @@ mod uploads;
 mod suite;
 
 pub use cache::dataset_set::DatasetSet;
-pub use cache::{CatalogCache, PollMetrics};
+pub use cache::{CatalogCache, ClockReading, PollMetrics};
 pub use catalog::Catalog;
 pub use database::CatalogDescription;
 pub use error::CatalogError;
@@ -62,6 +62,9 @@ pub use queries::unreferenced::{
 };
 pub use queries::usage::{ReserveOutcome, UsageIncrement};
 pub use queries::versions::{ChangeRange, RetainedVersion};
+pub use queries::waiting::{ChangeOfWaiting, LAST_SECONDS, Waiting};
+pub use queries::waiting_commits::{NewRelease, ReleaseOutcome};
+pub use queries::waiting_datasets::FutureDataset;
 pub use quota::reservation::{QuotaExceeded, QuotaReservation, ReserveError};
 pub use quota::{Quota, QuotaUsage};
 pub use retention::{Retention, monthly_snapshot};

@@ -31,6 +31,9 @@ pub(crate) mod sql_enum;
 pub(crate) mod unreferenced;
 pub(crate) mod usage;
 pub(crate) mod versions;
+pub(crate) mod waiting;
+pub(crate) mod waiting_commits;
+pub(crate) mod waiting_datasets;
 
 use yearbook_domain::Millis;
 
@@ -40,14 +43,40 @@ use crate::sql::Connection;
 use crate::{CatalogError, ReleaseId};
 use sql_enum::RowContext;
 
-const REVISION: &str = "SELECT value, keys FROM revision WHERE only_row = 1";
+const REVISION: &str = "SELECT value, keys, waiting FROM revision WHERE only_row = 1";
 
 const BUMP_REVISION: &str = "UPDATE revision SET value = value + 1 WHERE only_row = 1";
 
-const CLOCK_OF_SQLITE: &str = "SELECT CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)";
+const BUMP_WAITING: &str = "UPDATE revision SET waiting = waiting + 1 WHERE only_row = 1";
 
-const CLOCK_OF_POSTGRES: &str =
-    "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+/// The clock as an expression.
+macro_rules! clock {
+    (sqlite) => {
+        "CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)"
+    };
+    (postgres) => {
+        "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+    };
+}
+
+const CLOCK_OF_SQLITE: &str = concat!("SELECT ", clock!(sqlite));
+
+const CLOCK_OF_POSTGRES: &str = concat!("SELECT ", clock!(postgres));
+
+/// What hosts ask twice a second.
+macro_rules! poll {
+    ($database:ident) => {
+        concat!(
+            "SELECT value, keys, waiting, ",
+            clock!($database),
+            " FROM revision WHERE only_row = 1"
+        )
+    };
+}
+
+const POLL_OF_SQLITE: &str = poll!(sqlite);
+
+const POLL_OF_POSTGRES: &str = poll!(postgres);
 
 /// Counts of changes of the catalog. The numbers grow, and mean nothing except by comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +86,8 @@ pub struct Revisions {
     pub all: i64,
     /// Changes that end what was known of keys: revocations and alterations. New keys do not count.
     pub keys: i64,
+    /// Changes of what waits for its time and of announcements, of which no client may notice.
+    pub waiting: i64,
 }
 
 impl Catalog {
@@ -87,6 +118,19 @@ impl Catalog {
         transaction!(self, READ_REVISION, Probe, |connection| revisions(connection))
     }
 
+    /// Reads the counts of changes, and the database's clock at that moment.
+    ///
+    /// # Errors
+    /// As [`Catalog::revisions`].
+    pub(crate) async fn poll(&self) -> Result<(Revisions, Millis), CatalogError> {
+        transaction!(self, READ_REVISION, Probe, |connection| async {
+            let statement =
+                if connection.is_postgres() { POLL_OF_POSTGRES } else { POLL_OF_SQLITE };
+            let (all, keys, waiting, now) = connection.query(statement).fetch_one().await?;
+            Ok((Revisions { all, keys, waiting }, Millis(now)))
+        })
+    }
+
     /// Reads [`Revisions::all`].
     ///
     /// # Errors
@@ -100,8 +144,13 @@ impl Catalog {
 pub(crate) const READ_REVISION: &str = "read its revision";
 
 async fn revisions(connection: &mut Connection<'_>) -> Result<Revisions, sqlx::Error> {
-    let (all, keys) = connection.query(REVISION).fetch_one().await?;
-    Ok(Revisions { all, keys })
+    let (all, keys, waiting) = connection.query(REVISION).fetch_one().await?;
+    Ok(Revisions { all, keys, waiting })
+}
+
+/// Tells every host that what waits has changed. Last in its transaction, as [`bump_revision`].
+async fn bump_waiting(connection: &mut Connection<'_>) -> Result<(), sqlx::Error> {
+    connection.query(BUMP_WAITING).execute().await.map(drop)
 }
 
 /// Tells every host that something changed. Last in its transaction, since all writers pass this

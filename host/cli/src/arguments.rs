@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use yearbook_domain::query::parse_since;
-use yearbook_domain::{DatasetName, Millis, Plan};
+use yearbook_domain::{DatasetName, Millis, Plan, release_time};
 
 pub use log::{LogCheck, LogCommand};
 pub use plugin::{Actor, PluginCommand, TemplateKind};
@@ -71,6 +71,9 @@ pub enum Command {
         /// publish.memory_bytes says, 1073741824]
         #[arg(long, value_name = "BYTES")]
         memory_bytes: Option<String>,
+        /// When and how they become visible
+        #[command(flatten)]
+        release: ReleaseOptions,
     },
     /// Ask the sources of data packages again, and publish what changed
     ///
@@ -100,6 +103,9 @@ pub enum Command {
     /// The log of what was published
     #[command(subcommand)]
     Log(LogCommand),
+    /// Releases that wait for their time
+    #[command(subcommand)]
+    Release(ReleaseCommand),
     /// Plugins
     #[command(subcommand)]
     Plugin(PluginCommand),
@@ -206,6 +212,39 @@ pub enum SignupCommand {
     },
 }
 
+/// Options of a release at an instant.
+#[derive(Args, Clone, Debug)]
+pub struct ReleaseOptions {
+    /// Instant from which everybody sees them, and nobody before: with an offset,
+    /// 2026-11-27T10:45:00+13:00, or with a zone, 2026-11-27T10:45:00[Pacific/Auckland]
+    #[arg(long, value_name = "TIME", value_parser = release_time::parse)]
+    pub release_at: Option<Millis>,
+    /// Show the release in the calendar, under this title [default: that of the package]
+    #[arg(long, value_name = "TITLE", requires = "release_at", num_args = 0..=1, require_equals = true)]
+    pub announce: Option<Option<String>>,
+    /// Withdraw the release of the dataset that waits already
+    #[arg(long, requires = "release_at")]
+    pub replace: bool,
+}
+
+/// `yearbook release`.
+#[derive(Debug, Subcommand)]
+pub enum ReleaseCommand {
+    /// Withdraw a release: it is as if it had never been published
+    Withdraw {
+        /// Number as `datasets releases` shows it
+        id: i64,
+    },
+    /// Move a release to another instant
+    Move {
+        /// Number as `datasets releases` shows it
+        id: i64,
+        /// The instant, as --release-at takes it
+        #[arg(value_parser = release_time::parse)]
+        time: Millis,
+    },
+}
+
 /// `yearbook datasets`.
 #[derive(Debug, Subcommand)]
 pub enum DatasetsCommand {
@@ -223,6 +262,8 @@ pub enum DatasetsCommand {
         #[arg(value_parser = parse_dataset_name)]
         name: DatasetName,
     },
+    /// List the releases that wait for their time
+    Releases,
     /// Keep a snapshot for ever, so that what cites it can be checked
     Hold {
         /// Name of the dataset

@@ -11,6 +11,7 @@ mod migrate;
 mod plugin;
 mod publish;
 mod refresh;
+mod release;
 mod serve;
 mod share;
 mod signup;
@@ -29,13 +30,16 @@ use crate::{http_client, plugin_runtime};
 pub async fn run(context: &CommandContext, command: Command) -> anyhow::Result<()> {
     match command {
         Command::Serve { .. } => serve::run(context).await,
-        Command::Publish { paths, .. } => Box::pin(publish::run(context, &paths)).await,
+        Command::Publish { paths, release, .. } => {
+            Box::pin(publish::run(context, &paths, &release)).await
+        }
         Command::Refresh { paths, due } => Box::pin(refresh::run(context, paths, due)).await,
         Command::Keys(keys) => keys::run(context, keys).await,
         Command::Share(share) => share::run(context, share).await,
         Command::Signup(signup) => signup::run(context, signup).await,
         Command::Datasets(datasets) => datasets::run(context, datasets).await,
         Command::Log(log) => log::run(context, log).await,
+        Command::Release(release) => release::run(context, release).await,
         Command::Plugin(plugin) => plugin::run(context, plugin).await,
         Command::Openapi => print_openapi(context).await,
         Command::Doctor { deep } => doctor::run(context, deep).await,

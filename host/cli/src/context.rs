@@ -51,6 +51,34 @@ impl CommandContext {
         self.open_catalog(&self.settings.values.database.bounds).await
     }
 
+    /// Returns true where readers of Iceberg, with the credentials that they are handed, can list or
+    /// read what waits in the object store. Stores an object there to try it.
+    ///
+    /// # Errors
+    /// Fails when the store cannot be opened or takes no object.
+    pub async fn waiting_is_readable(&self) -> anyhow::Result<bool> {
+        let credentials = &self.settings.values.share.iceberg_credentials.s3;
+        let files = self.files()?;
+        if credentials.access_key_id.is_none() || files.bucket_root().is_none() {
+            return Ok(false);
+        }
+        let handed = [
+            ("AWS_ACCESS_KEY_ID", &credentials.access_key_id),
+            ("AWS_SECRET_ACCESS_KEY", &credentials.secret_access_key),
+            ("AWS_SESSION_TOKEN", &credentials.session_token),
+        ];
+        let is_handed = |name: &str| handed.iter().any(|(handed, _)| *handed == name);
+        let mut variables = self.variables.clone();
+        variables.retain(|(name, _)| !is_handed(name));
+        for (name, value) in handed {
+            variables.extend(value.clone().map(|value| (name.to_owned(), value)));
+        }
+        let settings = &self.settings.values.storage.store;
+        let reader = ObjectStorage::open_with(&self.settings.storage_url(), settings, &variables)
+            .context("share.iceberg_credentials open no store")?;
+        Ok(files.waiting_is_readable_by(&reader).await?)
+    }
+
     async fn open_catalog(&self, settings: &DatabaseSettings) -> anyhow::Result<Arc<Catalog>> {
         self.create_data_dir()?;
         let url = self.settings.database_url();
@@ -98,11 +126,26 @@ impl CommandContext {
     ) -> anyhow::Result<Publisher> {
         let retention = self.settings.retention();
         let publisher = Publisher::new(Arc::clone(catalog), files, Arc::clone(&workers), retention);
+        Ok(match self.iceberg_writer(catalog, files, &workers)? {
+            Some(writer) => publisher.with_iceberg(writer),
+            None => publisher,
+        })
+    }
+
+    /// Makes what describes tables for readers of Iceberg, where the settings say so.
+    ///
+    /// # Errors
+    /// As [`CommandContext::publisher`].
+    pub fn iceberg_writer(
+        &self,
+        catalog: &Arc<Catalog>,
+        files: &ObjectStorage,
+        workers: &Arc<Workers>,
+    ) -> anyhow::Result<Option<IcebergWriter>> {
         if !self.settings.values.share.iceberg {
-            return Ok(publisher);
+            return Ok(None);
         }
-        let writer = IcebergWriter::new(Arc::clone(catalog), files, workers)?;
-        Ok(publisher.with_iceberg(writer))
+        Ok(Some(IcebergWriter::new(Arc::clone(catalog), files, Arc::clone(workers))?))
     }
 
     /// Path of the data directory, which is made when it is missing, for its owner alone: it holds

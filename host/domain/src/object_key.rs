@@ -22,17 +22,25 @@ pub struct Stored {
 pub enum StoredKind {
     /// Rows of a snapshot, or of what changed between two.
     Snapshot,
+    /// The same of a version that waited for its time, where it waited.
+    Waiting,
     /// A plugin.
     Component,
 }
 
-words! { StoredKind { Snapshot = "snapshot", Component = "component" } }
+words! { StoredKind { Snapshot = "snapshot", Waiting = "waiting", Component = "component" } }
 
 impl Stored {
     /// Creates the key of the file of a snapshot or of changes.
     #[must_use]
     pub const fn snapshot(sha256: &Digest) -> Self {
         Self { kind: StoredKind::Snapshot, sha256: *sha256 }
+    }
+
+    /// Creates the key of the file of a version that waits, or of its changes.
+    #[must_use]
+    pub const fn waiting(sha256: &Digest) -> Self {
+        Self { kind: StoredKind::Waiting, sha256: *sha256 }
     }
 
     /// Creates the key of the component of a plugin.
@@ -46,6 +54,7 @@ impl fmt::Display for Stored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let folder = match self.kind {
             StoredKind::Snapshot => "snapshots",
+            StoredKind::Waiting => "waiting",
             StoredKind::Component => "plugins",
         };
         write!(f, "{folder}/{}", self.sha256)

@@ -2,7 +2,7 @@
 //! changes since the current one. Imports point one way: `error`, `faults`, `format_reader`,
 //! `progress`, `memory_budget`, `loss`, `wide_text`, `sort` <- `package` <- `geometry`, `table` <-
 //! `write`, `snapshot_id`, `preview_facts`, `row_bounds` <- `diff` <- `publish`, `iceberg` <-
-//! `history`, `publisher`, `gc`.
+//! `released_files` <- `history`, `publisher`, `gc`.
 //! A server links none of it but `history`. Never touches HTTP, guests, arguments or environment;
 //! the feature `catalog` adds what needs a catalogue.
 
@@ -24,6 +24,8 @@ mod progress;
 mod publish;
 #[cfg(feature = "catalog")]
 mod publisher;
+#[cfg(feature = "catalog")]
+mod released_files;
 mod row_bounds;
 mod snapshot_id;
 mod sort;
@@ -48,7 +50,8 @@ pub use package::{DataPackage, RemotePackage, SourcePackage, SourceTable};
 pub use progress::{ProgressReporter, SilentReporter};
 pub use publish::{SnapshotDraft, publish, publish_within};
 #[cfg(feature = "catalog")]
-pub use publisher::{PublishFailure, PublishResult, Publisher};
-pub use row_bounds::store_missing_bounds;
+pub use publisher::{PublishFailure, PublishResult, Publisher, ReleaseResult, ReleaseTerms};
 #[cfg(feature = "catalog")]
+pub use released_files::{ReleaseFilesFailure, finish_releases};
+pub use row_bounds::store_missing_bounds;
 pub use uploads::UploadRegistry;

@@ -286,6 +286,7 @@ fn parse(
             title: title.unwrap_or_default().translations,
             description: description.unwrap_or_default().translations,
             notes: extension.notes,
+            releases: Vec::new(),
             no_derivatives: extension.no_derivatives,
             // Some are in the rows.
             label_words: String::new(),

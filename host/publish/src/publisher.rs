@@ -4,9 +4,12 @@
 
 use std::sync::Arc;
 
-use yearbook_catalog::{Catalog, CatalogError, CommitOutcome, Publication, Retention};
+use yearbook_catalog::{
+    Catalog, CatalogError, CommitOutcome, NewRelease, Publication, ReleaseOutcome, Retention,
+    Waiting,
+};
 use yearbook_domain::preview_facts::FACTS_VERSION;
-use yearbook_domain::{DatasetName, Millis, PreviewFacts, Snapshot};
+use yearbook_domain::{DatasetName, Millis, PreviewFacts, Snapshot, WaitingFiles};
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
@@ -17,6 +20,7 @@ use crate::memory_budget::PublishMemory;
 use crate::package::DataPackage;
 use crate::progress::ProgressReporter;
 use crate::publish::{ComparedSnapshot, SnapshotDraft, complete, publish_completed};
+use crate::released_files::finish_releases;
 use crate::uploads::UploadRegistry;
 
 /// Attempts at publishing a package: each failed one means that another publisher of
@@ -44,6 +48,26 @@ pub struct PublishResult {
     pub unchanged: bool,
 }
 
+/// Terms of a release at an instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReleaseTerms {
+    /// The instant, a whole second.
+    pub at: Millis,
+    /// Whether it is announced: with a title, or with that of the package.
+    pub announce: Option<Option<String>>,
+    /// Set to withdraw another release of the dataset that waits.
+    pub replace: bool,
+}
+
+/// A package whose release was committed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReleaseResult {
+    /// The publication.
+    pub publication: Publication,
+    /// What became of it: it waits, is visible, or was current already.
+    pub outcome: ReleaseOutcome,
+}
+
 /// Reasons for which a package is not published.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishFailure {
@@ -66,6 +90,18 @@ pub enum PublishFailure {
     /// The table was not described for readers of Iceberg, so nothing was committed.
     #[error(transparent)]
     Iceberg(#[from] IcebergFailure),
+    /// A release of the dataset waits.
+    #[error(
+        "release {} of {} waits until {}, and nothing else of it is published before; withdraw it with `yearbook release withdraw {}`, or replace it with --release-at and --replace",
+        .0.id, .0.dataset, .0.release_at.to_rfc3339(), .0.id
+    )]
+    Waits(Waiting),
+    /// The release that would be replaced is due too soon.
+    #[error(
+        "release {} of {} is due at {}, and in its last ten seconds it is not replaced; publish after it",
+        .0.id, .0.dataset, .0.release_at.to_rfc3339()
+    )]
+    TooLate(Waiting),
     /// Others publish the same dataset again and again.
     #[error(
         "other publishers of {name} were faster {MAX_ATTEMPTS} times in a row; let one process publish it"
@@ -134,50 +170,20 @@ impl Publisher {
         package: &DataPackage,
         progress: &dyn ProgressReporter,
     ) -> Result<PublishResult, PublishFailure> {
-        let with_reader;
-        let package = match self.find_reader(package).await? {
-            Some(found) => {
-                with_reader = found;
-                &with_reader
-            }
-            None => package,
-        };
+        let package = self.complete(package).await?;
         let name = package.name();
-        let package = complete(&self.workers, package).await?;
         for tries_left in (0..MAX_ATTEMPTS).rev() {
-            let current =
-                self.store.current_snapshot(name).await.map_err(PublishFailure::Current)?;
-            let facts = self.stored_facts(name, current.as_ref()).await?;
-            let has_facts = facts.as_ref().is_some_and(|facts| facts.version == FACTS_VERSION);
-            let draft = publish_completed(
-                self.memory,
-                &self.files,
-                &self.workers,
-                &package,
-                current.as_ref().map(|snapshot| ComparedSnapshot { snapshot, has_facts }),
-                progress,
-            )
-            .await?;
-            check_loss(&package, current.as_ref(), facts.as_ref(), &draft)?;
+            let publication = self.compare(&self.files, &package, progress).await?;
             let described = match &self.iceberg {
-                Some(iceberg) => {
-                    Box::pin(iceberg.describe_next(name, &draft.snapshot, self.at)).await?
+                Some(iceberg) if self.nothing_waits(name).await? => {
+                    let next = &publication.snapshot;
+                    Box::pin(iceberg.describe_next(name, next, self.at)).await?
                 }
-                None => None,
-            };
-            let publication = Publication {
-                name: draft.name,
-                namespace: draft.namespace,
-                snapshot: draft.snapshot,
-                predecessor: current.map(|current| current.id),
-                changes: draft.changes,
-                facts: draft.facts,
-                at: self.at,
+                _ => None,
             };
             match self.store.commit_snapshot(&publication, self.retention).await {
-                Ok(CommitOutcome::Conflict) => {
-                    tracing::info!(%name, tries_left, "another publisher was faster: comparing again")
-                }
+                Ok(CommitOutcome::Conflict) => tell_of_conflict(name, tries_left),
+                Ok(CommitOutcome::Waits(waiting)) => return Err(PublishFailure::Waits(waiting)),
                 // A file that was found unchanged may be gone by now where another publisher was
                 // faster.
                 Err(CatalogError::DeletedConcurrently(stored)) if tries_left > 0 => {
@@ -196,6 +202,103 @@ impl Publisher {
             }
         }
         Err(PublishFailure::TooManyConflicts { name: name.clone() })
+    }
+
+    /// Checks, stores, compares and commits a package that nobody sees before its time
+    /// (contract-21-releases). What is stored lies where readers of the bucket cannot reach it.
+    ///
+    /// # Errors
+    /// As [`Publisher::publish`].
+    pub async fn release(
+        &self,
+        package: &DataPackage,
+        terms: &ReleaseTerms,
+        progress: &dyn ProgressReporter,
+    ) -> Result<ReleaseResult, PublishFailure> {
+        let package = self.complete(package).await?;
+        let name = package.name();
+        let files = self.files.with_waiting_files(WaitingFiles::default()).with_waiting_uploads();
+        for tries_left in (0..MAX_ATTEMPTS).rev() {
+            let publication = self.compare(&files, &package, progress).await?;
+            let title = terms.announce.as_ref().map(|title| {
+                let title = title.as_deref().or(publication.snapshot.title.as_deref());
+                title.unwrap_or(name.as_str())
+            });
+            let release = NewRelease {
+                publication: &publication,
+                release_at: terms.at,
+                announce: title,
+                replace: terms.replace,
+            };
+            match self.store.commit_release(&release).await {
+                Ok(ReleaseOutcome::Conflict) => tell_of_conflict(name, tries_left),
+                Err(CatalogError::DeletedConcurrently(stored)) if tries_left > 0 => {
+                    tracing::info!(%name, tries_left, %stored, "storing again")
+                }
+                Ok(ReleaseOutcome::OtherWaits(waiting)) => {
+                    return Err(PublishFailure::Waits(waiting));
+                }
+                Ok(ReleaseOutcome::TooLate(waiting)) => {
+                    return Err(PublishFailure::TooLate(waiting));
+                }
+                Ok(outcome) => return Ok(ReleaseResult { publication, outcome }),
+                Err(source) => {
+                    return Err(PublishFailure::CommitFailed { name: name.clone(), source });
+                }
+            }
+        }
+        Err(PublishFailure::TooManyConflicts { name: name.clone() })
+    }
+
+    /// Whether no release of the dataset waits: else the version that would follow is not this one.
+    async fn nothing_waits(&self, name: &DatasetName) -> Result<bool, PublishFailure> {
+        let waiting = self.store.waiting_release(name).await.map_err(PublishFailure::Current)?;
+        Ok(waiting.is_none())
+    }
+
+    /// The package with its reader and what its file tells of the columns.
+    async fn complete(&self, package: &DataPackage) -> Result<Arc<DataPackage>, PublishFailure> {
+        let with_reader = self.find_reader(package).await?;
+        Ok(complete(&self.workers, with_reader.as_ref().unwrap_or(package)).await?)
+    }
+
+    /// Stores the package's table in `files` and compares it with what is current.
+    async fn compare(
+        &self,
+        files: &ObjectStorage,
+        package: &Arc<DataPackage>,
+        progress: &dyn ProgressReporter,
+    ) -> Result<Publication, PublishFailure> {
+        let name = package.name();
+        let finished = finish_releases(&self.store, &self.files, self.iceberg.as_ref());
+        if let Err(failure) = Box::pin(finished).await {
+            tracing::warn!(%failure, "files of released versions stay where they waited");
+        }
+        let current = self.store.current_snapshot(name).await.map_err(PublishFailure::Current)?;
+        // A release may have become current since: its file is where it waited.
+        let waited = self.store.waiting_files(true).await.map_err(PublishFailure::Current)?;
+        files.waiting_files().replace(waited);
+        let facts = self.stored_facts(name, current.as_ref()).await?;
+        let has_facts = facts.as_ref().is_some_and(|facts| facts.version == FACTS_VERSION);
+        let draft = publish_completed(
+            self.memory,
+            files,
+            &self.workers,
+            package,
+            current.as_ref().map(|snapshot| ComparedSnapshot { snapshot, has_facts }),
+            progress,
+        )
+        .await?;
+        check_loss(package, current.as_ref(), facts.as_ref(), &draft)?;
+        Ok(Publication {
+            name: draft.name,
+            namespace: draft.namespace,
+            snapshot: draft.snapshot,
+            predecessor: current.map(|current| current.id),
+            changes: draft.changes,
+            facts: draft.facts,
+            at: self.at,
+        })
     }
 
     /// The preview facts of what is current, as far as this version reads them.
@@ -243,6 +346,10 @@ impl Publisher {
             Err(why) => Err(PublishError::NoReader { path: package.data().to_owned(), why }),
         }
     }
+}
+
+fn tell_of_conflict(name: &DatasetName, tries_left: usize) {
+    tracing::info!(%name, tries_left, "another publisher was faster: comparing again");
 }
 
 /// Refuses a draft that has lost more of what is current than the package allows.

@@ -119,7 +119,14 @@ impl Refresher {
         due_only: bool,
     ) -> Result<Result<SourceState, RefreshReport>, CheckFailure> {
         let name = package.name();
+        // What is due is current before the source is asked.
+        self.catalog.settle_due_releases().await?;
         let state = self.catalog.source_state(name).await?;
+        if let Some(waiting) = self.catalog.waiting_release(name).await? {
+            let until = waiting.release_at.to_rfc3339();
+            let reason = format!("release {} waits until {until}", waiting.id);
+            return Ok(Err(skipped(name, state.current, reason)));
+        }
         if let Some(reason) = self.reason_to_skip(package, &state, due_only) {
             return Ok(Err(skipped(name, state.current, reason)));
         }

@@ -8,6 +8,7 @@ mod router;
 mod search_index;
 mod settings;
 mod state;
+mod warm;
 
 pub use admin::{admin, serve_admin};
 pub use router::{app, serve_public};

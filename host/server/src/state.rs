@@ -24,6 +24,7 @@ use yearbook_workers::Workers;
 #[cfg(any(feature = "pages", feature = "adapters"))]
 use crate::search_index;
 use crate::settings::ServiceSettings;
+use crate::warm;
 
 /// Parts that the binary hands to the server.
 pub struct Services {
@@ -99,6 +100,7 @@ impl AppState {
             listener_metrics: ListenerMetrics::default(),
             settings,
         });
+        warm::follow(&core.catalog_cache, core.reader.clone());
         let settings = ApiSettings {
             required_formats: services.required_formats,
             has_citation_pages: has_pages,

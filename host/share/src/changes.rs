@@ -175,6 +175,7 @@ async fn check_licences(
 ) -> Result<(), Error> {
     let (Some(first), Some(last)) = (sets.first(), sets.last()) else { return Ok(()) };
     let versions = first.version..=last.version;
+    app.core.catalog_cache.settled().await?;
     if app.core.catalog.changes_forbid_bulk(&dataset.name, versions).await? {
         return Err(ShareRefusal::LicenceForbidden.into());
     }

@@ -75,6 +75,7 @@ pub(super) async fn read_changes(
         return Ok(Vec::new());
     }
     let newest = newest(dataset)?.version;
+    app.core.catalog_cache.settled().await?;
     match app.core.catalog.change_range(&dataset.name, stored, newest).await? {
         ChangeRange::Known(sets) => Ok(sets),
         ChangeRange::KnownFrom(oldest) => Err(changes_gone(oldest, newest).into()),

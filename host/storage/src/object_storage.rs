@@ -17,6 +17,7 @@ mod storage_url;
 mod stream;
 mod upload;
 mod verified_read;
+mod waiting;
 
 use std::fmt;
 use std::ops::Range;
@@ -26,7 +27,7 @@ use bytes::Bytes;
 use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt};
 use yearbook_cache::Cache;
-use yearbook_domain::{Digest, StoredFile};
+use yearbook_domain::{Digest, StoredFile, WaitingFiles};
 
 use crate::StorageFailure;
 use crate::settings::StorageSettings;
@@ -64,6 +65,10 @@ pub struct ObjectStorage {
     upload_registrar: Option<Arc<dyn UploadRegistrar>>,
     /// Files that are read as if they were in the store.
     made_files: Option<MadeFiles>,
+    /// Files that lie where they waited.
+    waiting: WaitingFiles,
+    /// Set where what is uploaded waits.
+    uploads_wait: bool,
 }
 
 /// Settings and state of a store that is not a folder.
@@ -110,13 +115,14 @@ impl ObjectStorage {
         Self::new(store, None, RemoteSettings::default())
     }
 
-    /// Key of a stored file.
+    /// Key of a stored file, for messages: one that waited may still lie elsewhere.
     #[must_use]
     pub fn key(file: &StoredFile) -> String {
         format!("snapshots/{}.parquet", file.sha256)
     }
 
-    /// Key of the checksums beside a stored file: one is deleted with the other.
+    /// Key of the checksums beside a stored file, as [`ObjectStorage::key`] is the file's: one is
+    /// deleted with the other.
     #[must_use]
     pub fn checksums_key(file: &StoredFile) -> String {
         format!("snapshots/{}.crc32", file.sha256)
@@ -152,7 +158,7 @@ impl ObjectStorage {
     /// # Errors
     /// The store's refusal; absence is not one.
     pub async fn size(&self, file: &StoredFile) -> Result<Option<u64>, StorageFailure> {
-        let key = Self::key(file);
+        let key = self.key_of(file);
         match self.store.head(&Key::from(key.as_str())).await {
             Ok(meta) => Ok(Some(meta.size)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
@@ -226,7 +232,7 @@ impl ObjectStorage {
     ) -> Result<Vec<Bytes>, StorageFailure> {
         let got = match self.made_file(file) {
             Some(made) => made.read(ranges),
-            None => self.local_folder()?.read(file, ranges),
+            None => self.local_folder()?.read(file, self.folder_of(file), ranges),
         };
         self.metrics.count(&got);
         got
@@ -253,6 +259,8 @@ impl ObjectStorage {
             metrics: Arc::default(),
             upload_registrar: None,
             made_files: None,
+            waiting: WaitingFiles::default(),
+            uploads_wait: false,
         }
     }
 }

@@ -46,6 +46,7 @@ impl DataRequest {
         auth: &Authenticated,
         dataset: &Dataset,
     ) -> Result<ResponsePlan, Error> {
+        app.core.catalog_cache.settled().await?;
         let history = app.core.catalog.changes(&dataset.name).await?;
         let since = parse_since(app, dataset, last_value(&self.pairs, "since"));
         let (since, options) = match (since, self.encoder_options()) {

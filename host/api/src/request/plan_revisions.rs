@@ -47,6 +47,7 @@ impl DataRequest {
         if let Some(history) = app.histories.get(&key).await {
             return Ok(history);
         }
+        app.core.catalog_cache.settled().await?;
         let known = app.core.catalog.known_history(&dataset.name, newest).await?;
         let gone = || Refusal::NoSuchDataset { name: dataset.name.to_string() };
         let history = Arc::new(known.ok_or_else(gone)?);

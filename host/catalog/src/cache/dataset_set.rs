@@ -61,6 +61,32 @@ impl DatasetSet {
         self.served.get(&version.name).is_some_and(|entry| entry.version == *version)
     }
 
+    /// Returns the set with datasets as their releases make them. The next read reads them again.
+    pub(crate) fn with_released<'a>(
+        &self,
+        released: impl Iterator<Item = &'a Arc<Dataset>>,
+    ) -> Self {
+        let mut after = self.clone();
+        for dataset in released {
+            let name = dataset.name.as_str();
+            if self.get(name).is_some_and(|known| known.current.id == dataset.current.id) {
+                continue;
+            }
+            let version = DatasetVersion {
+                name: name.to_owned(),
+                namespace: dataset.namespace.to_string(),
+                checked_at: dataset.checked_at.0,
+                // None that the database gives.
+                current: -1,
+                retained: 0,
+            };
+            let entry = DatasetEntry { version, dataset: Arc::clone(dataset) };
+            after.served.insert(name.to_owned(), entry);
+            after.retired.remove(name);
+        }
+        after
+    }
+
     /// Returns the set of `versions`, each dataset from `read` where it was read again, else from
     /// this set, and of those that are `retired`.
     pub(crate) fn with_changes(

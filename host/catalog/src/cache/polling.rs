@@ -13,6 +13,9 @@ use super::CatalogCache;
 /// Wait after a notification, so that a thousand publishes in a row are not read a thousand times.
 const NOTIFICATION_DEBOUNCE: Duration = Duration::from_millis(50);
 
+/// Shortest wait for a release.
+const SHORTEST_WAIT: Duration = Duration::from_millis(2);
+
 counters! {
     /// Counters of polls.
     #[derive(Debug, Default)]
@@ -41,13 +44,26 @@ pub(super) async fn poll_loop(
     let mut ticks = interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
+        let Some(due) = live.upgrade().map(|live| live.until_next_release()) else { return };
         tokio::select! {
             _ = ticks.tick() => {}
             () = wait_for_notification(&mut notifications) => tokio::time::sleep(NOTIFICATION_DEBOUNCE).await,
+            () = wait_for_release(due) => {}
         }
         let Some(live) = live.upgrade() else { return };
+        // Turns to what is due, though nobody asks.
+        drop(live.datasets());
         // Logged where it happens; the next tick tries again.
         let _ = live.refresh().await;
+    }
+}
+
+/// Returns when a release is due, and a little later where it was due already: the database was
+/// asked to make it visible and has not.
+async fn wait_for_release(due: Option<Duration>) {
+    match due {
+        Some(due) => tokio::time::sleep(due.max(SHORTEST_WAIT)).await,
+        None => std::future::pending().await,
     }
 }
 

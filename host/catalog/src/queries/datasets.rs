@@ -9,7 +9,7 @@ use yearbook_domain::{Dataset, DatasetName, Millis, Namespace, SnapshotSummary};
 use super::changes::counts;
 use super::snapshots::{COLUMNS, ColumnRow, SnapshotRow, snapshot_columns};
 use super::sql_enum::RowContext;
-use super::{bump_revision, database_time};
+use super::{bump_revision, database_time, holds};
 use crate::cache::dataset_set::{DatasetSet, DatasetVersion};
 use crate::catalog::transaction;
 use crate::sql::Connection;
@@ -72,7 +72,10 @@ const SUMMARIES: &str = concat!(summaries!(), " ORDER BY s.dataset, s.number");
 
 const SUMMARIES_OF: &str = concat!(summaries!(), " WHERE s.dataset = $1 ORDER BY s.number");
 
-const RETIRE: &str = "UPDATE datasets SET retired_at = $2 WHERE name = $1 AND retired_at IS NULL";
+/// What waits comes back at its time, so nothing is retired before that.
+const RETIRE: &str = "
+    UPDATE datasets SET retired_at = $2 WHERE name = $1 AND retired_at IS NULL
+    AND NOT EXISTS (SELECT 1 FROM waiting_releases w WHERE w.dataset = $1)";
 
 const RETIRED: &str = "SELECT name, retired_at FROM datasets WHERE retired_at IS NOT NULL";
 
@@ -120,13 +123,14 @@ impl Catalog {
         })
     }
 
-    /// Stops serving a dataset; its snapshots stay. False when there is none or it is retired
-    /// already.
+    /// Stops serving a dataset; its snapshots stay. False when there is none, it is retired
+    /// already, or a release of it waits.
     ///
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn retire_dataset(&self, dataset: &DatasetName) -> Result<bool, CatalogError> {
         transaction!(self, "retire a dataset", Write, |connection| async {
+            connection.query(holds::LOCK_DATASET).bind(dataset.as_str()).execute().await?;
             let at = database_time(connection).await?;
             let changed =
                 connection.query(RETIRE).bind(dataset.as_str()).bind(at.0).execute().await?;
@@ -163,6 +167,37 @@ struct SummaryRow {
     updated: Option<i64>,
 }
 
+impl SummaryRow {
+    /// Returns the dataset and the summary.
+    fn read(self) -> Result<(String, SnapshotSummary), sqlx::Error> {
+        let place = RowContext { table: "snapshots", row: &self.id };
+        let summary = SnapshotSummary {
+            id: place.parse("id", &self.id)?,
+            version: place.count("version", self.version)?,
+            created_at: Millis(self.created_at),
+            rows: place.count("row_count", self.row_count)?,
+            held: self.held_at.is_some(),
+            bulk_redistribution: self.bulk_redistribution,
+            changes: match (self.inserted, self.deleted, self.updated) {
+                (Some(inserted), Some(deleted), Some(updated)) => {
+                    Some(counts(&place, inserted, deleted, updated)?)
+                }
+                _ => None,
+            },
+        };
+        Ok((self.dataset, summary))
+    }
+}
+
+/// Reads what is retained of a dataset, retired or not, oldest first.
+pub(super) async fn summaries(
+    connection: &mut Connection<'_>,
+    name: &DatasetName,
+) -> Result<Vec<SnapshotSummary>, sqlx::Error> {
+    let rows: Vec<SummaryRow> = connection.query(SUMMARIES_OF).bind(name.as_str()).all().await?;
+    rows.into_iter().map(|row| row.read().map(|(_, summary)| summary)).collect()
+}
+
 async fn read_datasets(
     connection: &mut Connection<'_>,
     moved: &[DatasetVersion],
@@ -197,22 +232,8 @@ fn assemble_datasets(
     let mut summaries_of: HashMap<String, Vec<SnapshotSummary>> =
         HashMap::with_capacity(datasets.len());
     for row in summaries {
-        let place = RowContext { table: "snapshots", row: &row.id };
-        let summary = SnapshotSummary {
-            id: place.parse("id", &row.id)?,
-            version: place.count("version", row.version)?,
-            created_at: Millis(row.created_at),
-            rows: place.count("row_count", row.row_count)?,
-            held: row.held_at.is_some(),
-            bulk_redistribution: row.bulk_redistribution,
-            changes: match (row.inserted, row.deleted, row.updated) {
-                (Some(inserted), Some(deleted), Some(updated)) => {
-                    Some(counts(&place, inserted, deleted, updated)?)
-                }
-                _ => None,
-            },
-        };
-        summaries_of.entry(row.dataset).or_default().push(summary);
+        let (dataset, summary) = row.read()?;
+        summaries_of.entry(dataset).or_default().push(summary);
     }
     let mut assembled = Vec::with_capacity(datasets.len());
     for DatasetRow { namespace, checked_at, current } in datasets {

@@ -13,7 +13,9 @@ use crate::{Catalog, CatalogError};
 const APPEND: &str = "
     INSERT INTO log_entries (entry, dataset, version, snapshot, digest, committed_at, released_at)
     SELECT (SELECT COALESCE(MAX(entry) + 1, 0) FROM log_entries) + ROW_NUMBER() OVER (ORDER BY s.number) - 1,
-        s.dataset, s.version, s.id, f.digest, s.created_at, s.created_at
+        s.dataset, s.version, s.id, f.digest,
+        CASE WHEN s.number = (SELECT MAX(number) FROM snapshots WHERE dataset = $1)
+            THEN COALESCE($2, s.created_at) ELSE s.created_at END, s.created_at
     FROM snapshots s JOIN preview_facts f ON f.snapshot = s.number
     WHERE s.dataset = $1
         AND NOT EXISTS (SELECT 1 FROM log_entries l WHERE l.dataset = s.dataset AND l.version = s.version)";
@@ -136,12 +138,15 @@ const PLACE: RowContext<'static> = RowContext { table: "log_entries", row: "the 
 
 /// Adds to the log what is visible of a dataset and not in it. After [`super::bump_revision`], whose
 /// row every writer passes until it has committed: so indexes are dense and in the order of commits,
-/// and a transaction that is rolled back leaves no hole.
+/// and a transaction that is rolled back leaves no hole. `committed_at` is that of a version that has
+/// waited.
 pub(super) async fn append(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
+    committed_at: Option<Millis>,
 ) -> Result<(), sqlx::Error> {
-    connection.query(APPEND).bind(dataset.as_str()).execute().await.map(drop)
+    let statement = connection.query(APPEND).bind(dataset.as_str());
+    statement.bind(committed_at.map(|at| at.0)).execute().await.map(drop)
 }
 
 fn read(row: EntryRow) -> Result<(u64, LogEntry), sqlx::Error> {

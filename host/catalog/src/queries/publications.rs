@@ -4,16 +4,18 @@
 use std::time::Duration;
 
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot, SnapshotId, Stored};
+use yearbook_domain::{
+    DatasetName, Millis, Namespace, PreviewFacts, Snapshot, SnapshotId, Stored, StoredFile,
+};
 
 use super::sql_enum::RowContext;
 use super::{
     bump_revision, changes, database_time, history_writes, holds, log_entries, preview_facts,
-    snapshot_writes, snapshots, source_checks, unreferenced,
+    snapshot_writes, snapshots, source_checks, unreferenced, waiting,
 };
 use crate::catalog::transaction;
 use crate::sql::Connection;
-use crate::{Catalog, CatalogError, Retention};
+use crate::{Catalog, CatalogError, Retention, Waiting};
 
 /// Locks the dataset's row, making it where there is none. [`source_checks::move_checked_at`]
 /// follows in the same transaction.
@@ -68,7 +70,7 @@ pub struct Publication {
 }
 
 /// Effect of a commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommitOutcome {
     /// The snapshot is now the current one.
     New,
@@ -78,16 +80,29 @@ pub enum CommitOutcome {
     /// Nothing was written: the current snapshot is no longer the one that this was compared with.
     /// Compare again.
     Conflict,
+    /// Nothing was written: a release of the dataset waits for its time.
+    Waits(Waiting),
 }
 
 /// Outcome of one transaction that would commit a snapshot.
-enum CommitAttempt {
+pub(super) enum CommitAttempt {
     /// It is committed, at this time.
     Committed(CommitOutcome, Millis),
     /// The current snapshot is not the one that it was compared with.
     Conflict,
+    /// A release of the dataset waits.
+    Waits(Waiting),
     /// The second that it would be dated at begins after so long.
     TooEarly(Duration),
+}
+
+/// Terms of a commit.
+#[derive(Clone, Copy)]
+pub(super) struct CommitTerms<'a> {
+    /// The process that registered the files. `None` if they waited, so that they are referenced.
+    pub(super) uploader: Option<&'a str>,
+    /// What stays; `None`: everything, until the next commit or `gc`.
+    pub(super) retention: Option<Retention>,
 }
 
 /// A snapshot that retention dropped.
@@ -126,6 +141,7 @@ impl Catalog {
             match attempt {
                 CommitAttempt::Committed(outcome, _) => return Ok(outcome),
                 CommitAttempt::Conflict => return Ok(CommitOutcome::Conflict),
+                CommitAttempt::Waits(waiting) => return Ok(CommitOutcome::Waits(waiting)),
                 CommitAttempt::TooEarly(wait) => tokio::time::sleep(wait).await,
             }
         }
@@ -181,21 +197,26 @@ async fn commit(
 ) -> Result<CommitAttempt, sqlx::Error> {
     let Publication { name, namespace, .. } = publication;
     connection.query(UPSERT_DATASET).bind(name.as_str()).bind(namespace.as_str()).execute().await?;
-    let attempt = commit_as_current(connection, publication, retention, uploader).await?;
+    if let Some(waiting) = waiting::of_dataset(connection, name).await? {
+        // One that is due is made visible before the next attempt.
+        let due = waiting.release_at <= database_time(connection).await?;
+        return Ok(if due { CommitAttempt::Conflict } else { CommitAttempt::Waits(waiting) });
+    }
+    let terms = CommitTerms { uploader: Some(uploader), retention: Some(retention) };
+    let attempt = commit_as_current(connection, publication, terms).await?;
     if let CommitAttempt::Committed(_, at) = attempt {
         source_checks::move_checked_at(connection, name, at, publication.at.is_some()).await?;
         bump_revision(connection).await?;
-        log_entries::append(connection, name).await?;
+        log_entries::append(connection, name, None).await?;
     }
     Ok(attempt)
 }
 
 /// Makes the snapshot the current one of its dataset, whose row is locked.
-async fn commit_as_current(
+pub(super) async fn commit_as_current(
     connection: &mut Connection<'_>,
     publication: &Publication,
-    retention: Retention,
-    uploader: &str,
+    terms: CommitTerms<'_>,
 ) -> Result<CommitAttempt, sqlx::Error> {
     let Publication { name, snapshot, predecessor, changes, facts, .. } = publication;
     let current = snapshots::current_row(connection, name).await?;
@@ -206,12 +227,7 @@ async fn commit_as_current(
             let Some(facts) = facts else { return Ok(CommitAttempt::Conflict) };
             // The same rows in a file written again, after damage or by a newer writer: the
             // snapshot keeps its age.
-            unreferenced::claim_reference(
-                connection,
-                &Stored::snapshot(&snapshot.file.sha256),
-                uploader,
-            )
-            .await?;
+            claim(connection, &snapshot.file, terms).await?;
             let before = snapshot_writes::delete_snapshot(connection, current.number).await?;
             let renewed = Snapshot { created_at: current.created_at, ..snapshot.clone() };
             let renumbered = snapshot_writes::insert_snapshot(connection, name, &renewed).await?;
@@ -226,19 +242,16 @@ async fn commit_as_current(
         return Ok(CommitAttempt::Committed(CommitOutcome::Unchanged, now));
     }
     let Some(facts) = facts else { return Ok(CommitAttempt::Conflict) };
-    if current.as_ref().map(|current| current.id) != *predecessor {
+    let compared = current.as_ref().map(|current| current.id);
+    // What waited was promised: it is released even where a host that knows no waiting releases
+    // published meanwhile.
+    if compared != *predecessor && terms.uploader.is_some() {
         return Ok(CommitAttempt::Conflict);
     }
-    unreferenced::claim_reference(connection, &Stored::snapshot(&snapshot.file.sha256), uploader)
-        .await?;
-    let changes = changes.as_ref().filter(|changes| Some(changes.from) == *predecessor);
+    claim(connection, &snapshot.file, terms).await?;
+    let changes = changes.as_ref().filter(|changes| Some(changes.from) == compared);
     if let Some(changes) = changes {
-        unreferenced::claim_reference(
-            connection,
-            &Stored::snapshot(&changes.file.sha256),
-            uploader,
-        )
-        .await?;
+        claim(connection, &changes.file, terms).await?;
     }
     // After everything that may have to wait for others: nobody can have been served another
     // snapshot since then.
@@ -272,12 +285,24 @@ async fn commit_as_current(
         .await?;
     }
     // Not by `created_at`, which is of the future where a clock was ahead.
-    delete_expired(connection, name, retention, now).await?;
+    if let Some(retention) = terms.retention {
+        delete_expired(connection, name, retention, now).await?;
+    }
     Ok(CommitAttempt::Committed(CommitOutcome::New, created_at))
 }
 
+/// Claims a file for a row that is about to reference it.
+async fn claim(
+    connection: &mut Connection<'_>,
+    file: &StoredFile,
+    terms: CommitTerms<'_>,
+) -> Result<(), sqlx::Error> {
+    let Some(uploader) = terms.uploader else { return Ok(()) };
+    unreferenced::claim_reference(connection, &Stored::snapshot(&file.sha256), uploader).await
+}
+
 /// Returns the latest time of a snapshot, of those until `until`.
-async fn latest_time(
+pub(super) async fn latest_time(
     connection: &mut Connection<'_>,
     name: &DatasetName,
     until: Millis,
@@ -320,7 +345,7 @@ async fn present_time(
 
 /// Returns the second of `now`, or the one after `latest` where that is later: all that clients see
 /// and send back of a commit's time.
-fn next_commit_time(latest: Option<Millis>, now: Millis) -> Millis {
+pub(super) fn next_commit_time(latest: Option<Millis>, now: Millis) -> Millis {
     let next = latest.map(|latest| Millis(latest.whole_second().0.saturating_add(1_000)));
     next.map_or(now.whole_second(), |next| next.max(now.whole_second()))
 }

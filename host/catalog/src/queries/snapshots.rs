@@ -61,7 +61,9 @@ const WAS_DROPPED: &str = "SELECT COUNT(*) FROM dropped_snapshots WHERE dataset 
 const REFERENCED_FILES: &str = "
     SELECT file_sha256, file_bytes FROM snapshots UNION SELECT file_sha256, file_bytes FROM changes
     UNION SELECT file_sha256, file_bytes FROM past_versions WHERE file_sha256 IS NOT NULL
-    UNION SELECT file_sha256, file_bytes FROM past_changes ORDER BY file_sha256";
+    UNION SELECT file_sha256, file_bytes FROM past_changes
+    UNION SELECT file_sha256, file_bytes FROM waiting_releases
+    UNION SELECT changes_sha256, changes_bytes FROM waiting_releases WHERE changes_sha256 IS NOT NULL ORDER BY file_sha256";
 
 /// State of a snapshot id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

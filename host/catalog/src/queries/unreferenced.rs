@@ -25,12 +25,17 @@ const REFERENCED_OBJECTS: &str = "
     SELECT CAST('snapshot' AS TEXT), file_sha256 FROM snapshots UNION SELECT CAST('snapshot' AS TEXT), file_sha256 FROM changes
     UNION SELECT CAST('snapshot' AS TEXT), file_sha256 FROM past_versions WHERE file_sha256 IS NOT NULL
     UNION SELECT CAST('snapshot' AS TEXT), file_sha256 FROM past_changes
+    UNION SELECT CAST('snapshot' AS TEXT), file_sha256 FROM waiting_releases
+    UNION SELECT CAST('snapshot' AS TEXT), changes_sha256 FROM waiting_releases WHERE changes_sha256 IS NOT NULL
+    UNION SELECT CAST('waiting' AS TEXT), sha256 FROM waiting_files
     UNION SELECT CAST('component' AS TEXT), digest FROM plugin_releases WHERE state <> 'removed'";
 
 const IS_REFERENCED: &str = "
     SELECT CASE
         WHEN $1 = 'snapshot' THEN (SELECT COUNT(*) FROM snapshots WHERE file_sha256 = $2) + (SELECT COUNT(*) FROM changes WHERE file_sha256 = $2)
             + (SELECT COUNT(*) FROM past_versions WHERE file_sha256 = $2) + (SELECT COUNT(*) FROM past_changes WHERE file_sha256 = $2)
+            + (SELECT COUNT(*) FROM waiting_releases WHERE file_sha256 = $2 OR changes_sha256 = $2)
+        WHEN $1 = 'waiting' THEN (SELECT COUNT(*) FROM waiting_files WHERE sha256 = $2)
         ELSE (SELECT COUNT(*) FROM plugin_releases WHERE digest = $2 AND state <> 'removed') END";
 
 const UNREFERENCED_OBJECTS: &str = "SELECT kind, sha256, MAX(since), MAX(condemned) FROM loose_files GROUP BY kind, sha256 ORDER BY kind, sha256";
@@ -284,7 +289,7 @@ async fn insert_unreferenced(
         .map(drop)
 }
 
-async fn is_referenced(
+pub(super) async fn is_referenced(
     connection: &mut Connection<'_>,
     stored: &Stored,
 ) -> Result<bool, sqlx::Error> {

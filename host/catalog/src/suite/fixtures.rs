@@ -12,8 +12,8 @@ use yearbook_domain::meaning::{
 use yearbook_domain::preview_facts::{FACTS_VERSION, LatestRows};
 use yearbook_domain::{
     BoundingBox, Column, ColumnRole, ColumnType, Credit, DatasetName, Date, Digest, KeyId, Millis,
-    Namespace, Plan, PreviewFacts, ResultDigest, Snapshot, SnapshotId, SourceEntry, Stored,
-    StoredFile, TableLayout, TextTraits,
+    Namespace, Plan, PlannedRelease, PreviewFacts, ResultDigest, Snapshot, SnapshotId, SourceEntry,
+    Stored, StoredFile, TableLayout, TextTraits,
 };
 
 use crate::{
@@ -115,6 +115,10 @@ pub(crate) fn snapshot(id: &str, created_at: i64) -> Snapshot {
                 text: translated("He tūhono"),
                 column: Some("amount".to_owned()),
                 conditions: BTreeMap::from([("date.ge".to_owned(), vec!["2025-01-01".to_owned()])]),
+            }],
+            releases: vec![PlannedRelease {
+                at: Millis(1_798_761_599_000),
+                title: "He putanga".to_owned(),
             }],
             no_derivatives: true,
             label_words: "Te Whanganui-a-Tara".to_owned(),

@@ -93,9 +93,13 @@ pub(crate) async fn what_an_older_host_published_is_logged_with_the_next_version
 pub(crate) async fn the_log_begins_with_what_can_still_be_read_contract_21(place: TestDatabase) {
     let store = place.host().await;
     let retention = Retention { snapshots: 1, hours: 0, history: true };
-    for (dataset, id, day) in
-        [("cpi", "a", -80), ("gdp", "x", -70), ("cpi", "b", -60), ("cpi", "c", -50), ("cpi", "d", 0)]
-    {
+    for (dataset, id, day) in [
+        ("cpi", "a", -80),
+        ("gdp", "x", -70),
+        ("cpi", "b", -60),
+        ("cpi", "c", -50),
+        ("cpi", "d", 0),
+    ] {
         let version = publication(dataset, id, TODAY + day * DAY);
         commit(&store, &version, retention).await.unwrap();
     }

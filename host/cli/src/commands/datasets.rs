@@ -23,6 +23,7 @@ pub(super) async fn run(context: &CommandContext, command: DatasetsCommand) -> a
         DatasetsCommand::Snapshots { name } => {
             snapshots(context, &find_dataset(&store, &name).await?)
         }
+        DatasetsCommand::Releases => releases(context, &store).await,
         DatasetsCommand::Hold { name, snapshot } => hold(context, &store, &name, &snapshot).await,
         DatasetsCommand::Forget { name, before } => forget(context, &store, &name, before).await,
         DatasetsCommand::Retire { name } => retire(context, store, &name).await,
@@ -140,6 +141,36 @@ fn snapshots(context: &CommandContext, dataset: &Dataset) -> anyhow::Result<()> 
     })
 }
 
+async fn releases(context: &CommandContext, store: &Catalog) -> anyhow::Result<()> {
+    let waiting = store.waiting_releases().await.context("cannot list what waits")?;
+    let values: Vec<Value> = waiting
+        .iter()
+        .map(|waiting| {
+            json!({
+                "id": waiting.id,
+                "name": waiting.dataset,
+                "snapshot": waiting.snapshot,
+                "release_at": waiting.release_at.to_rfc3339(),
+                "announced": waiting.announced,
+            })
+        })
+        .collect();
+    context.output.print_result(&values, || {
+        let rows = waiting.iter().map(|waiting| {
+            [
+                waiting.id.to_string(),
+                waiting.dataset.to_string(),
+                waiting.snapshot.to_string(),
+                waiting.release_at.to_rfc3339(),
+                or_dash(waiting.announced.as_deref()),
+            ]
+        });
+        TextTable::new(&["#release", "name", "snapshot", "visible from", "announced as"])
+            .with_rows(rows)
+            .render_or("Nothing waits.")
+    })
+}
+
 async fn forget(
     context: &CommandContext,
     store: &Catalog,
@@ -203,6 +234,14 @@ async fn retire(
         .await
         .with_context(|| format!("{name} was not retired; try again"))?
     {
+        if let Some(waiting) = store.waiting_release(name).await? {
+            bail!(
+                "release {} of {name} waits until {}; withdraw it first: yearbook release withdraw {}",
+                waiting.id,
+                waiting.release_at.to_rfc3339(),
+                waiting.id
+            );
+        }
         bail!(unknown_dataset(&store, name).await);
     }
     context.output.print_result(&json!({ "name": name, "retired": true }), || {

@@ -8,6 +8,7 @@ mod listeners;
 mod local;
 mod plugins;
 mod public_url;
+mod releases;
 mod resources;
 mod signup;
 mod stored_files;
@@ -73,6 +74,7 @@ pub(super) async fn run(context: &CommandContext, deep: bool) -> anyhow::Result<
     if let Some(store) = &store {
         checks.add("clocks", connectivity::check_clocks(store).await);
         checks.add("history", connectivity::measure_history(store).await);
+        checks.add("releases", releases::check_waiting(context, store).await);
     }
     let mut files = None;
     let found = if fresh && values.storage.url.is_none() {
@@ -82,6 +84,8 @@ pub(super) async fn run(context: &CommandContext, deep: bool) -> anyhow::Result<
     };
     checks.add("object store", found);
     if let (Some(store), Some(files)) = (&store, &files) {
+        let waiting = store.waiting_files(false).await.unwrap_or_default();
+        files.waiting_files().replace(waiting);
         stored_files::snapshots(&mut checks, store, files, deep).await;
         plugins::releases(&mut checks, context, store, files).await;
     }

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use yearbook_catalog::UnreferencedObject;
-use yearbook_publish::{GcSettings, GcSummary, collect_garbage};
+use yearbook_publish::{GcSettings, GcSummary, collect_garbage, finish_releases};
 use yearbook_storage::StaleUpload;
 
 use crate::context::CommandContext;
@@ -38,6 +38,10 @@ pub(super) async fn run(context: &CommandContext, dry_run: bool) -> anyhow::Resu
         unnamed_for: context.settings.orphan_grace_period(),
         dry_run,
     };
+    if !dry_run {
+        let iceberg = context.iceberg_writer(&store, &files, &context.workers())?;
+        Box::pin(finish_releases(&store, &files, iceberg.as_ref())).await?;
+    }
     let collected = collect_garbage(&store, &files, settings).await;
     store.close().await;
     let said = build_report(collected?, settings);

@@ -6,11 +6,15 @@ mod failure_report;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::bail;
 use serde::Serialize;
-use yearbook_catalog::Catalog;
-use yearbook_domain::SnapshotId;
-use yearbook_publish::{DataPackage, PublishFailure, PublishMemory, PublishResult, Publisher};
+use yearbook_catalog::{Catalog, LAST_SECONDS, ReleaseOutcome};
+use yearbook_domain::{Millis, SnapshotId};
+use yearbook_publish::{
+    DataPackage, PublishFailure, PublishMemory, Publisher, ReleaseResult, ReleaseTerms,
+};
 
+use crate::arguments::ReleaseOptions;
 use crate::context::CommandContext;
 use crate::output::{PublishProgress, pluralize};
 use crate::readers::Readers;
@@ -22,18 +26,31 @@ pub(super) struct PublishSummary {
     namespace: String,
     snapshot_id: SnapshotId,
     rows: u64,
-    /// `new`, or `unchanged`: the snapshot was current already.
+    /// `new`, or `unchanged`: the snapshot was current already; or `waiting`.
     status: &'static str,
+    /// Number of the release that waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    release: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    release_at: Option<String>,
 }
 
 /// Publishes packages in order and stops at the first that fails: what was committed stays, and
 /// publishing all of them again changes nothing about it.
-pub(super) async fn run(context: &CommandContext, paths: &[PathBuf]) -> anyhow::Result<()> {
+pub(super) async fn run(
+    context: &CommandContext,
+    paths: &[PathBuf],
+    release: &ReleaseOptions,
+) -> anyhow::Result<()> {
     let store = context.catalog().await?;
+    let terms = match release.release_at {
+        Some(at) => Some(check_release(context, &store, at, release).await?),
+        None => None,
+    };
     let publisher = new_publisher(context, &store, context.settings.values.publish.memory())?;
     let mut done: Vec<PublishSummary> = Vec::new();
     for path in paths {
-        match publish_package(context, &publisher, path).await {
+        match publish_package(context, &publisher, path, terms.as_ref()).await {
             Ok(published) => {
                 context.output.print_result(&published, || summary_line(&published))?;
                 done.push(published);
@@ -62,17 +79,56 @@ pub(super) fn new_publisher(
     Ok(publisher.with_readers(readers).with_memory(memory))
 }
 
-/// Publishes one package.
+/// The terms of a release, once it is known that it can wait unseen.
+async fn check_release(
+    context: &CommandContext,
+    catalog: &Catalog,
+    at: Millis,
+    release: &ReleaseOptions,
+) -> anyhow::Result<ReleaseTerms> {
+    let now = catalog.database_time().await?;
+    let least = i64::try_from(LAST_SECONDS.as_millis()).unwrap_or(i64::MAX);
+    if at.0 < now.0.saturating_add(least) {
+        bail!(
+            "--release-at {} is less than ten seconds ahead of the database's clock, {}; publish without it, or later",
+            at.to_rfc3339(),
+            now.to_rfc3339()
+        );
+    }
+    if context.waiting_is_readable().await? {
+        bail!(
+            "share.iceberg_credentials can list or read waiting/ in the object store, so readers of Iceberg would see what waits; take that folder from them, and run `yearbook doctor`"
+        );
+    }
+    let ReleaseOptions { announce, replace, .. } = release.clone();
+    Ok(ReleaseTerms { at, announce, replace })
+}
+
+/// Publishes one package, at once or on the terms of a release.
 pub(super) async fn publish_package(
     context: &CommandContext,
     publisher: &Publisher,
     path: &Path,
+    terms: Option<&ReleaseTerms>,
 ) -> anyhow::Result<PublishSummary> {
     let package = DataPackage::open(path)?;
     let progress = PublishProgress::new(context.output, package.name().as_str());
-    let published = Box::pin(publisher.publish(&package, &progress)).await;
+    let published = match terms {
+        None => Box::pin(publisher.publish(&package, &progress)).await.map(|published| {
+            let status = if published.unchanged { "unchanged" } else { "new" };
+            (published.publication, status, None)
+        }),
+        Some(terms) => {
+            let released = Box::pin(publisher.release(&package, terms, &progress)).await;
+            released.map(|ReleaseResult { publication, outcome }| match outcome {
+                ReleaseOutcome::Waits(id) => (publication, "waiting", Some((id, terms.at))),
+                ReleaseOutcome::Unchanged => (publication, "unchanged", None),
+                _ => (publication, "new", None),
+            })
+        }
+    };
     progress.finish();
-    let PublishResult { publication, unchanged } = published.map_err(|failure| match failure {
+    let (publication, status, release) = published.map_err(|failure| match failure {
         // Its faults are shown in a table.
         PublishFailure::Package(error) => error.into(),
         failure => anyhow::Error::from(failure),
@@ -82,11 +138,16 @@ pub(super) async fn publish_package(
         namespace: publication.namespace.to_string(),
         snapshot_id: publication.snapshot.id,
         rows: publication.snapshot.rows,
-        status: if unchanged { "unchanged" } else { "new" },
+        status,
+        release: release.map(|(id, _)| id),
+        release_at: release.map(|(_, at)| at.to_rfc3339()),
     })
 }
 
 fn summary_line(published: &PublishSummary) -> String {
     let PublishSummary { dataset, snapshot_id, rows, status, .. } = published;
+    if let (Some(release), Some(at)) = (published.release, &published.release_at) {
+        return format!("{dataset}: snapshot {snapshot_id} waits until {at} (release {release})");
+    }
     format!("{dataset}: snapshot {snapshot_id}, {}, {status}", pluralize(*rows, "row"))
 }

@@ -5,16 +5,19 @@ mod signals;
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use serde_json::json;
 use tokio::net::{TcpListener, TcpSocket};
 use yearbook_catalog::{Catalog, CatalogCache, KeyUses, KeyVerifier, Quota};
+use yearbook_domain::WaitingFiles;
 use yearbook_history::History;
+use yearbook_publish::{IcebergWriter, finish_releases};
 use yearbook_scan::Reader;
 use yearbook_server::{AppState, ServerSettings, ServiceSettings, Services};
-use yearbook_storage::MadeFiles;
+use yearbook_storage::{MadeFiles, ObjectStorage};
 
 use super::signup;
 use crate::builtin;
@@ -76,13 +79,19 @@ pub(super) async fn start(
 ) -> anyhow::Result<RunningServer> {
     let store = context.serving_catalog().await?;
     let made = MadeFiles::new(context.settings.values.retention.cache_bytes);
-    let files = context.files()?.with_made_files(made.clone());
+    let waiting = WaitingFiles::default();
+    let files = context.files()?.with_made_files(made.clone()).with_waiting_files(waiting.clone());
     let workers = context.workers();
     let plugins =
         plugin_runtime::start_runtime(context, &store, &files, Arc::clone(&workers)).await?;
     let live = CatalogCache::start(Arc::clone(&store), CatalogCache::POLL_INTERVAL)
         .await
         .context("the catalog cannot be read")?;
+    live.follow_waiting_files(waiting);
+    if let Some(iceberg) = context.iceberg_writer(&store, &files, &workers)? {
+        let followed = (Arc::downgrade(&live), Arc::clone(&store), files.clone());
+        tokio::spawn(describe_releases(followed, iceberg));
+    }
     plugins.follow(&live).await;
     let meter = Quota::new(Arc::clone(&store));
     let signup = signup::start(context, &store, address).await?;
@@ -119,6 +128,27 @@ pub(super) async fn start(
     .await
     .context("the server cannot start")?;
     Ok(RunningServer { state, plugins, store, meter, uses })
+}
+
+/// Interval at which hosts look for released tables that readers of Iceberg do not know.
+const DESCRIBE_INTERVAL: Duration = Duration::from_secs(15);
+
+/// Describes released versions for readers of Iceberg, whose files move for it, as long as the
+/// server runs. Another host may be faster, and a host that may not write leaves it to `gc`.
+async fn describe_releases(
+    (live, catalog, files): (Weak<CatalogCache>, Arc<Catalog>, ObjectStorage),
+    iceberg: IcebergWriter,
+) {
+    loop {
+        tokio::time::sleep(DESCRIBE_INTERVAL).await;
+        if live.upgrade().is_none() {
+            return;
+        }
+        let finished = finish_releases(&catalog, &files, Some(&iceberg));
+        if let Err(failure) = Box::pin(finished).await {
+            tracing::warn!(%failure, "released tables are not described for readers of Iceberg yet");
+        }
+    }
 }
 
 /// Settings of the server with the connections that its descriptors leave, once it has as many of

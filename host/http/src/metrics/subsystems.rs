@@ -1,6 +1,7 @@
 //! Reading, storing, caching, the catalog and the workers: what their crates have counted.
 
 use std::fmt;
+use std::time::Duration;
 
 use super::exposition::MetricsWriter;
 use crate::Core;
@@ -176,13 +177,27 @@ fn catalog(state: &Core, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     sheet.gauge(
         "yearbook_catalogue_revision",
         "Revision of the catalog in memory.",
-        [(vec![], state.catalog_cache.revision())],
+        [(vec![], state.catalog_cache.database_revision())],
     )?;
     sheet.gauge(
         "yearbook_catalogue_age_seconds",
         "How long ago the catalog in memory was last known to be that of the database.",
         [(vec![], followed.age.as_secs_f64())],
     )?;
+    if let Some(reading) = state.catalog_cache.clock_reading() {
+        let offset = reading.least.0 - yearbook_catalog::clock::now().0;
+        let seconds = Duration::from_millis(offset.unsigned_abs()).as_secs_f64();
+        sheet.gauge(
+            "yearbook_database_clock_offset_seconds",
+            "By how much the database's clock is ahead of this machine's, at least.",
+            [(vec![], if offset < 0 { -seconds } else { seconds })],
+        )?;
+        sheet.gauge(
+            "yearbook_database_clock_uncertainty_seconds",
+            "By how much more it may be: releases at an instant are this late at most.",
+            [(vec![], reading.uncertainty.as_secs_f64())],
+        )?;
+    }
     sheet.counter(
         "yearbook_catalog_polls",
         "Polls of the database for changes.",

@@ -159,6 +159,8 @@ impl PublicationLog {
     }
 
     async fn read_head(&self) -> Result<LogHead, Error> {
+        // What this host shows already has its entry.
+        self.catalog_cache.settled().await?;
         let size = self.catalog.log_size().await?;
         self.hash_full_tiles(size).await?;
         let whole = 0..size;

@@ -19,7 +19,7 @@ impl ObjectStorage {
     /// where the store is no bucket.
     #[must_use]
     pub fn bucket_address(&self, file: &StoredFile) -> Option<String> {
-        self.address(&Self::key(file))
+        self.address(&self.key_of(file))
     }
 
     /// Address of the companion `name` of the file `sha256`; `None` where the store is no bucket.

@@ -18,14 +18,14 @@ use crate::StorageFailure;
 
 /// Folders of the store, each with the endings of the objects that a digest has there. What others
 /// need comes first, and is removed first: a file never stands without its checksums.
-const OBJECT_KINDS: [(StoredKind, &str, &[&str]); 2] = [
-    (
-        StoredKind::Snapshot,
-        "snapshots",
-        &[Sidecar::Values.ending(), Sidecar::Bounds.ending(), "parquet", "crc32"],
-    ),
+const OBJECT_KINDS: [(StoredKind, &str, &[&str]); 3] = [
+    (StoredKind::Snapshot, "snapshots", FILE_ENDINGS),
+    (StoredKind::Waiting, "waiting", FILE_ENDINGS),
     (StoredKind::Component, "plugins", &["wasm", "wasm.minisig"]),
 ];
+
+const FILE_ENDINGS: &[&str] =
+    &[Sidecar::Values.ending(), Sidecar::Bounds.ending(), "parquet", "crc32"];
 
 /// Something that the store holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,11 +75,7 @@ impl ObjectStorage {
     /// The store's refusal; some may be gone by then.
     pub async fn remove(&self, stored: &Stored) -> Result<(), StorageFailure> {
         self.remove_companions(stored).await?;
-        let endings = OBJECT_KINDS
-            .into_iter()
-            .filter(|(kind, ..)| *kind == stored.kind)
-            .flat_map(|(.., endings)| endings);
-        for ending in endings {
+        for ending in endings(stored.kind) {
             let key = format!("{stored}.{ending}");
             match self.store.delete(&Key::from(key.as_str())).await {
                 Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
@@ -126,6 +122,12 @@ impl ObjectStorage {
         }
         removed
     }
+}
+
+/// Returns the endings of the objects of one kind, those that need others first.
+pub(super) fn endings(kind: StoredKind) -> &'static [&'static str] {
+    let of_kind = OBJECT_KINDS.into_iter().find(|(known, ..)| *known == kind);
+    of_kind.map_or(&[], |(.., endings)| endings)
 }
 
 fn remove_stale_files(

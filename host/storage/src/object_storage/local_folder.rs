@@ -36,17 +36,19 @@ impl LocalFolder {
         &self.folder
     }
 
-    /// Blocking: [`ObjectStorage::get_ranges`]. The file is opened each time, so that one that was
+    /// Blocking: [`ObjectStorage::get_ranges`] of a file in the folder `within`. The file is opened each time, so that one that was
     /// put in its place is seen, one that was deleted is missed, and its room is given back at once
     /// (decision 0112).
     pub(super) fn read(
         &self,
         file: &StoredFile,
+        within: &str,
         ranges: &[Range<u64>],
     ) -> Result<Vec<Bytes>, StorageFailure> {
         let blocks = BlockRanges::covering(file, ranges)?;
-        let sums = self.checksums(file)?;
-        let path = self.folder.join(ObjectStorage::key(file));
+        let folder = self.folder.join(within);
+        let sums = self.checksums(file, &folder)?;
+        let path = folder.join(format!("{}.parquet", file.sha256));
         let refused = |source: std::io::Error| match source.kind() {
             ErrorKind::NotFound => StorageFailure::Missing { key: ObjectStorage::key(file) },
             _ => StorageFailure::local("read", &path, source),
@@ -80,9 +82,13 @@ impl LocalFolder {
     }
 
     /// The file's block sums: [`ObjectStorage::checksums`].
-    fn checksums(&self, file: &StoredFile) -> Result<Arc<BlockChecksums>, StorageFailure> {
+    fn checksums(
+        &self,
+        file: &StoredFile,
+        folder: &Path,
+    ) -> Result<Arc<BlockChecksums>, StorageFailure> {
         let load = || {
-            let beside = self.folder.join(ObjectStorage::checksums_key(file));
+            let beside = folder.join(format!("{}.crc32", file.sha256));
             // Its own checksum finds a shorter or longer object than expected.
             let size = BlockChecksums::stored_size(file.bytes);
             let stored = File::open(&beside).and_then(|opened| read_range(&opened, &(0..size)));
@@ -95,7 +101,7 @@ impl LocalFolder {
                 return Ok(Arc::new(sums));
             }
             super::verified_read::warn_of_lost_checksums(file);
-            let path = self.folder.join(ObjectStorage::key(file));
+            let path = folder.join(format!("{}.parquet", file.sha256));
             let (found, sums) = File::open(&path)
                 .and_then(|mut opened| hash::hash_file(&mut opened))
                 .map_err(|source| match source.kind() {

@@ -38,7 +38,7 @@ impl ObjectStorage {
         else {
             return Ok(None);
         };
-        let key = Self::key(file);
+        let key = self.key_of(file);
         match self.size(file).await? {
             None => return Err(StorageFailure::Missing { key }),
             Some(size) if size != file.bytes => {
@@ -69,7 +69,7 @@ impl ObjectStorage {
         lifetime: Duration,
     ) -> Result<Option<String>, StorageFailure> {
         let Some(bucket) = self.remote_settings.bucket.as_ref() else { return Ok(None) };
-        let key = Self::key(file);
+        let key = self.key_of(file);
         let options = SignedUrlOptions::new();
         let signed =
             bucket.signed_url_opts(Method::GET, &Key::from(key.as_str()), lifetime, &options).await;

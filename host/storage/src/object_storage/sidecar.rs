@@ -37,7 +37,7 @@ impl Sidecar {
         }
     }
 
-    /// Key of the object beside `file`.
+    /// Key of the object beside `file`, as [`ObjectStorage::key`] is the file's.
     #[must_use]
     pub fn key(self, file: &StoredFile) -> String {
         format!("snapshots/{}.{}", file.sha256, self.ending())
@@ -56,7 +56,7 @@ impl ObjectStorage {
         sidecar: Sidecar,
         content: &[u8],
     ) -> Result<(), StorageFailure> {
-        let key = sidecar.key(file);
+        let key = self.sidecar_key(file, sidecar);
         let mut bytes = BytesMut::with_capacity(content.len() + 4);
         bytes.put_slice(content);
         bytes.put_u32_le(crc32fast::hash(content));
@@ -77,7 +77,7 @@ impl ObjectStorage {
         if let Some(made) = self.made_file(file) {
             return run_blocking(move || made.sidecar(sidecar)).await?;
         }
-        let key = sidecar.key(file);
+        let key = self.sidecar_key(file, sidecar);
         let refused = |source| StorageFailure::store(&key, source);
         let mut bytes = match self.store.get(&Key::from(key.as_str())).await {
             Ok(found) if found.meta.size > MAX_BYTES => {
@@ -107,7 +107,7 @@ impl ObjectStorage {
         head: Vec<u8>,
         body: File,
     ) -> Result<(), StorageFailure> {
-        let key = sidecar.key(file);
+        let key = self.sidecar_key(file, sidecar);
         let refused = |source| StorageFailure::store(&key, source);
         let unreadable = |source| StorageFailure::local("read", &std::env::temp_dir(), source);
         let mut body = tokio::fs::File::from_std(body);
@@ -151,7 +151,7 @@ impl ObjectStorage {
             let got = run_blocking(move || made.sidecar_range(sidecar, &range)).await?;
             return self.count_sidecar(got);
         }
-        let name = sidecar.key(file);
+        let name = self.sidecar_key(file, sidecar);
         let key = Key::from(name.as_str());
         let start = range.start;
         let got = match self.store.get_range(&key, range).await {
@@ -179,7 +179,7 @@ impl ObjectStorage {
         sidecar: Sidecar,
         range: Range<u64>,
     ) -> Result<Option<Bytes>, StorageFailure> {
-        let key = sidecar.key(file);
+        let key = self.sidecar_key(file, sidecar);
         let got = match self.made_file(file) {
             Some(made) => made.sidecar_range(sidecar, &range),
             None => self.local_folder().and_then(|folder| folder.read_object(&key, &range)),
@@ -238,7 +238,7 @@ mod tests {
         }
         let held = files.held().await.unwrap();
         assert_eq!((held.len(), held[0].bytes), (1, 4));
-        let key = Key::from(Sidecar::Values.key(&file));
+        let key = Key::from(files.sidecar_key(&file, Sidecar::Values));
         for damaged in [&b"{}1234"[..], b"abc", b""] {
             store.put(&key, PutPayload::from(damaged.to_vec())).await.unwrap();
             assert!(matches!(read().await, Err(StorageFailure::Damaged { .. })), "{damaged:?}");

@@ -66,10 +66,10 @@ impl ObjectStorage {
         named: &Path,
     ) -> Result<StoredFile, StorageFailure> {
         let (opened, (file, sums)) = hash::hash_local_file(opened, named).await?;
-        self.declare(Stored::snapshot(&file.sha256)).await?;
+        self.declare(self.note_upload(&file.sha256)).await?;
         // First, so that a visible file always has its checksums.
         if self.stored_checksums(&file).await?.as_ref() != Some(&sums) {
-            let key = Self::checksums_key(&file);
+            let key = self.checksums_key_of(&file);
             let put = self
                 .store
                 .put(&Key::from(key.as_str()), PutPayload::from_bytes(sums.to_bytes()))
@@ -88,7 +88,7 @@ impl ObjectStorage {
         path: &Path,
         file: &StoredFile,
     ) -> Result<(), StorageFailure> {
-        let key = Self::key(file);
+        let key = self.key_of(file);
         let refused = |source| StorageFailure::store(&key, source);
         let unreadable = |source| StorageFailure::local("read", path, source);
         let mut upload =

@@ -29,7 +29,8 @@ impl ObjectStorage {
         }
         if let Some(local) = &self.local_folder {
             let (local, file, ranges) = (Arc::clone(local), file.clone(), ranges.to_vec());
-            return run_blocking(move || local.read(&file, &ranges)).await?;
+            let within = self.folder_of(&file);
+            return run_blocking(move || local.read(&file, within, &ranges)).await?;
         }
         let blocks = Arc::new(BlockRanges::covering(file, ranges)?);
         let sums = self.checksums(file).await?;
@@ -106,7 +107,7 @@ impl ObjectStorage {
         file: &StoredFile,
         ranges: &[Range<u64>],
     ) -> Result<Vec<Bytes>, StorageFailure> {
-        let key = Self::key(file);
+        let key = self.key_of(file);
         let got = match self.store.get_ranges(&Key::from(key.as_str()), ranges).await {
             Ok(got) => got,
             Err(object_store::Error::NotFound { .. }) => {
@@ -158,7 +159,7 @@ impl ObjectStorage {
         &self,
         file: &StoredFile,
     ) -> Result<Option<BlockChecksums>, StorageFailure> {
-        let key = Self::checksums_key(file);
+        let key = self.checksums_key_of(file);
         let size = BlockChecksums::stored_size(file.bytes);
         match self.store.get(&Key::from(key.as_str())).await {
             // Checked before it is read: what lies there may have any size.

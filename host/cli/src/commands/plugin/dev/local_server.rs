@@ -68,7 +68,7 @@ impl LocalServer {
         let publisher = publish::new_publisher(&own, &store, memory)?;
         let mut names = Vec::new();
         for package in packages {
-            let published = publish::publish_package(&own, &publisher, package).await;
+            let published = publish::publish_package(&own, &publisher, package, None).await;
             names.push(published.with_context(|| package.display().to_string())?.dataset);
         }
         let (_, issued) = keys::issue(&store, Plan::Enterprise, None).await?;

@@ -1,0 +1,84 @@
+//! Datasets as they will be when what waits is visible, for hosts that turn to them at that instant
+//! (contract-21-releases).
+
+use std::sync::Arc;
+
+use yearbook_domain::{ChangeCounts, Dataset, DatasetName, Millis, Snapshot, SnapshotSummary};
+
+use super::datasets;
+use super::publications::{latest_time, next_commit_time};
+use super::sql_enum::RowContext;
+use super::waiting_commits::WaitingPublication;
+use crate::catalog::transaction;
+use crate::sql::Connection;
+use crate::{Catalog, CatalogError};
+
+const WAITING: &str =
+    "SELECT id, dataset, release_at, publication FROM waiting_releases ORDER BY release_at, id";
+
+const VERSIONS: &str = "SELECT versions, newest_id FROM datasets WHERE name = $1";
+
+/// A dataset with a version that waits as its current one.
+#[derive(Clone, Debug)]
+pub struct FutureDataset {
+    /// Number of the release.
+    pub release: i64,
+    /// The instant from which it is so.
+    pub release_at: Millis,
+    /// The dataset.
+    pub dataset: Arc<Dataset>,
+}
+
+impl Catalog {
+    /// Reads the datasets of which a release waits as they will be, by time.
+    ///
+    /// # Errors
+    /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer
+    /// version.
+    pub async fn future_datasets(&self) -> Result<Vec<FutureDataset>, CatalogError> {
+        transaction!(self, "read what waits", Read, |connection| async {
+            let rows: Vec<(i64, String, i64, String)> = connection.query(WAITING).all().await?;
+            let mut future = Vec::with_capacity(rows.len());
+            for (release, dataset, release_at, publication) in rows {
+                let place = RowContext { table: "waiting_releases", row: &dataset };
+                let name: DatasetName = place.parse("dataset", &dataset)?;
+                let waiting: WaitingPublication = place.decode_json("publication", &publication)?;
+                let release_at = Millis(release_at);
+                let dataset = Arc::new(assemble(connection, name, waiting, release_at).await?);
+                future.push(FutureDataset { release, release_at, dataset });
+            }
+            Ok(future)
+        })
+    }
+}
+
+/// The dataset as its row and its snapshots will make it.
+async fn assemble(
+    connection: &mut Connection<'_>,
+    name: DatasetName,
+    waiting: WaitingPublication,
+    release_at: Millis,
+) -> Result<Dataset, sqlx::Error> {
+    let WaitingPublication { namespace, snapshot, changes, .. } = waiting;
+    let (versions, newest): (i64, Option<String>) =
+        connection.query(VERSIONS).bind(name.as_str()).fetch_one().await?;
+    let place = RowContext { table: "datasets", row: name.as_str() };
+    // As the trigger of the table gives it.
+    let is_newest = newest.as_deref() == Some(snapshot.id.as_str());
+    let version = place.count("versions", versions - i64::from(is_newest))?;
+    let latest = latest_time(connection, &name, Millis(i64::MAX)).await?;
+    let current = Snapshot { created_at: next_commit_time(latest, release_at), ..snapshot };
+    let mut snapshots = datasets::summaries(connection, &name).await?;
+    let changes: Option<ChangeCounts> = changes.map(|changes| changes.counts);
+    snapshots.push(SnapshotSummary {
+        id: current.id,
+        version,
+        created_at: current.created_at,
+        rows: current.rows,
+        changes,
+        held: false,
+        bulk_redistribution: current.bulk_redistribution,
+    });
+    let checked_at = current.created_at;
+    Ok(Dataset { name, namespace, checked_at, current: Arc::new(current), snapshots })
+}

@@ -1,0 +1,65 @@
+//! What follows a release at its time (contract-21-waiting-files): its files move to the others, and
+//! the table is described for readers of Iceberg. Nobody has to wait for it: until then the files
+//! are read from where they waited.
+
+use std::collections::BTreeSet;
+
+use yearbook_catalog::{Catalog, UploadError, register_upload};
+use yearbook_domain::{DatasetName, Digest, Stored};
+use yearbook_storage::{ObjectStorage, StorageFailure};
+
+use crate::iceberg::{IcebergFailure, IcebergWriter};
+
+/// Reasons for which the files of releases stay where they are.
+#[derive(Debug, thiserror::Error)]
+pub enum ReleaseFilesFailure {
+    /// The catalog failed.
+    #[error(transparent)]
+    Catalog(#[from] yearbook_catalog::CatalogError),
+    /// A copy cannot be registered.
+    #[error("cannot move the files of a release")]
+    Upload(#[from] UploadError),
+    /// The object store failed.
+    #[error("cannot move the files of a release")]
+    Storage(#[from] StorageFailure),
+    /// The table is not described.
+    #[error(transparent)]
+    Iceberg(#[from] IcebergFailure),
+}
+
+/// Makes visible what is due, moves the files of released versions to the others, and describes
+/// their tables. Returns the number of files.
+///
+/// # Errors
+/// [`ReleaseFilesFailure`]; what was done by then stays, and the next call goes on.
+pub async fn finish_releases(
+    catalog: &Catalog,
+    files: &ObjectStorage,
+    iceberg: Option<&IcebergWriter>,
+) -> Result<usize, ReleaseFilesFailure> {
+    catalog.settle_due_releases().await?;
+    let waited = catalog.waiting_files(true).await?;
+    if waited.is_empty() {
+        return Ok(0);
+    }
+    let names: BTreeSet<DatasetName> = catalog.datasets_of_waiting_files().await?;
+    for file in &waited {
+        move_file(catalog, files, file).await?;
+    }
+    if let Some(iceberg) = iceberg {
+        for name in &names {
+            Box::pin(iceberg.describe_retained(name)).await?;
+        }
+    }
+    Ok(waited.len())
+}
+
+async fn move_file(
+    catalog: &Catalog,
+    files: &ObjectStorage,
+    file: &Digest,
+) -> Result<(), ReleaseFilesFailure> {
+    register_upload(catalog, &Stored::snapshot(file)).await?;
+    files.copy_waiting(file).await?;
+    Ok(catalog.record_moved_file(file).await?)
+}
