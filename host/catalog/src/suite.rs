@@ -87,6 +87,7 @@ macro_rules! every_rule {
             versions: changes_are_those_of_both_ends_and_between_contract_12,
             versions: licences_along_changes_are_those_of_dropped_snapshots_too_contract_12,
             log_entries: a_version_is_logged_when_it_becomes_visible_contract_21,
+            log_entries: a_release_is_logged_at_its_time_and_not_before_contract_21,
             log_entries: two_hosts_that_publish_leave_a_dense_log_contract_21,
             log_entries: what_an_older_host_published_is_logged_with_the_next_version_contract_21,
             log_entries: the_log_begins_with_what_can_still_be_read_contract_21,

@@ -1,6 +1,6 @@
 //! Reasons why what a log says is not believed.
 
-/// Why a note, a proof or a tile is refused.
+/// Reason why a note, a proof or a tile is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
     /// The text is no signed note.

@@ -1,4 +1,5 @@
-//! Signed notes with Ed25519 (C2SP `signed-note`): a key of a log signs a text, and others check it.
+//! Signed notes with Ed25519 (C2SP `signed-note`): a key of a log signs a text, and others check
+//! it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,5 +1,5 @@
-//! Proofs that are checked without a network (C2SP `tlog-proof`): an entry, its place, the hashes up
-//! to the root, and the checkpoint that states the root.
+//! Proofs that are checked without a network (C2SP `tlog-proof`): an entry, its place, the hashes
+//! up to the root, and the checkpoint that states the root.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

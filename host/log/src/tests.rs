@@ -1,5 +1,5 @@
-//! The whole of a log: proofs of every entry and every prefix, from tiles alone, against a tree that
-//! is made by the definition of RFC 6962.
+//! The whole of a log: proofs of every entry and every prefix, from tiles alone, against a tree
+//! that is made by the definition of RFC 6962.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,7 +9,8 @@ use proptest::prelude::*;
 
 use crate::{
     Checkpoint, Hash, HashTiles, InclusionProof, LogError, SigningKey, TileAddress, TileKind,
-    TreeHasher, check_consistency, check_inclusion, consistency_ranges, inclusion_ranges,
+    TreeHasher, VerifierKey, check_consistency, check_inclusion, consistency_ranges,
+    inclusion_ranges,
 };
 
 /// A log in memory, with the tree head by definition.
@@ -173,6 +174,29 @@ fn a_proof_is_one_text_and_whoever_alters_it_is_found_contract_21() {
             .or_default() += 1;
     }
     assert!(outcomes["parse"] > 20 && outcomes["check"] > 100, "{outcomes:?}");
+}
+
+#[test]
+fn proofs_of_another_implementation_hold_or_not_as_it_says_contract_21() {
+    let fixture = include_str!("../../../tests/fixtures/log_proofs.json");
+    let fixture: serde_json::Value = serde_json::from_str(fixture).unwrap();
+    let cases = fixture["cases"].as_array().unwrap();
+    for case in cases {
+        let text = |name: &str| case[name].as_str().unwrap_or_default();
+        let key = VerifierKey::parse(text("key")).unwrap();
+        let checked = InclusionProof::parse(text("proof"))
+            .and_then(|proof| proof.check(&key).map(|head| (proof, head.size)));
+        let title = text("title");
+        assert_eq!(checked.is_ok(), case["entry"].is_string(), "{title}: {checked:?}");
+        if let Ok((proof, size)) = checked {
+            assert_eq!(
+                (Some(proof.index), Some(size)),
+                (case["index"].as_u64(), case["size"].as_u64())
+            );
+            assert_eq!(proof.entry, text("entry").as_bytes(), "{title}");
+        }
+    }
+    assert!(cases.len() >= 30);
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub(crate) const LEVELS: u8 = 8;
 /// Digits of one path element.
 const ELEMENT: usize = 3;
 
-/// What a tile holds.
+/// Content of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TileKind {
     /// Hashes of this level, leaves at 0.
@@ -25,7 +25,7 @@ pub enum TileKind {
 /// Address of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TileAddress {
-    /// What it holds.
+    /// Its content.
     pub kind: TileKind,
     /// Its place among those of its kind.
     pub number: u64,

@@ -136,10 +136,10 @@ impl Catalog {
 
 const PLACE: RowContext<'static> = RowContext { table: "log_entries", row: "the log" };
 
-/// Adds to the log what is visible of a dataset and not in it. After [`super::bump_revision`], whose
-/// row every writer passes until it has committed: so indexes are dense and in the order of commits,
-/// and a transaction that is rolled back leaves no hole. `committed_at` is that of a version that has
-/// waited.
+/// Adds to the log what is visible of a dataset and not in it. After [`super::bump_revision`],
+/// whose row every writer passes until it has committed: so indexes are dense and in the order of
+/// commits, and a transaction that is rolled back leaves no hole. `committed_at` is that of a
+/// version that has waited.
 pub(super) async fn append(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,

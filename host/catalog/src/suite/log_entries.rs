@@ -3,21 +3,29 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use yearbook_domain::{LogEntry, Millis};
+use yearbook_domain::{LogEntry, Millis, Stored};
 
 use super::TestDatabase;
 use super::fixtures::{
     DAY, KEEP_NEWEST_ONLY, TODAY, commit, digest, facts, name, publication, publish, snapshot_id,
 };
 use crate::catalog::transaction;
-use crate::{Catalog, Retention};
+use crate::{Catalog, CatalogError, NewRelease, ReleaseOutcome, Retention, UploadRegistration};
 
 async fn log(store: &Catalog) -> Vec<(String, u64, LogEntry)> {
     let entries = store.log_entries(0, 1_000).await.unwrap();
     assert_eq!(store.log_size().await.unwrap(), entries.len() as u64);
     let named = |entry: LogEntry| (entry.dataset.to_string(), entry.version, entry);
     entries.into_iter().map(named).collect()
+}
+
+/// Runs a statement that no host of this release would run.
+async fn execute(store: &Catalog, statement: &'static str) -> Result<(), CatalogError> {
+    transaction!(store, "play another host", Write, |connection| async {
+        connection.query(statement).execute().await.map(drop)
+    })
 }
 
 pub(crate) async fn a_version_is_logged_when_it_becomes_visible_contract_21(place: TestDatabase) {
@@ -55,6 +63,34 @@ pub(crate) async fn a_version_is_logged_when_it_becomes_visible_contract_21(plac
     assert_eq!((&later[..4], later.len()), (&logged[..], 5));
 }
 
+pub(crate) async fn a_release_is_logged_at_its_time_and_not_before_contract_21(
+    place: TestDatabase,
+) {
+    let store = place.host().await;
+    publish(&store, "gdp", "x", TODAY).await;
+    let waiting = publication("cpi", "a", TODAY);
+    let file = Stored::waiting(&waiting.snapshot.file.sha256);
+    assert_eq!(store.register_upload(&file).await.unwrap(), UploadRegistration::Registered);
+    let now = store.database_time().await.unwrap();
+    let release_at = Millis(now.whole_second().0 + 3_000);
+    let release = NewRelease { publication: &waiting, release_at, announce: None, replace: false };
+    let outcome = store.commit_release(&release).await.unwrap();
+    assert!(matches!(outcome, ReleaseOutcome::Waits(_)), "{outcome:?}");
+    assert_eq!(store.settle_due_releases().await.unwrap(), 0);
+    assert_eq!(log(&store).await.len(), 1, "nothing tells of it");
+    let found = store.log_entry_of(&waiting.name, &waiting.snapshot.id).await.unwrap();
+    assert_eq!(found, None);
+    while store.database_time().await.unwrap() < release_at {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(store.settle_due_releases().await.unwrap(), 1);
+    let (_, _, entry) = log(&store).await.pop().unwrap();
+    assert_eq!((entry.snapshot, entry.released), (waiting.snapshot.id, release_at));
+    assert!((now..release_at).contains(&entry.committed), "{entry:?}");
+    assert_eq!(store.settle_due_releases().await.unwrap(), 0);
+    assert_eq!(log(&store).await.len(), 2, "once");
+}
+
 pub(crate) async fn two_hosts_that_publish_leave_a_dense_log_contract_21(place: TestDatabase) {
     let hosts = [place.host().await, place.host().await];
     let mut tasks = tokio::task::JoinSet::new();
@@ -81,10 +117,7 @@ pub(crate) async fn what_an_older_host_published_is_logged_with_the_next_version
     publish(&store, "cpi", "b", TODAY + DAY).await;
     // As a host leaves it that does not know the log.
     let forget = "DELETE FROM log_entries WHERE entry = 1";
-    transaction!(store, "play an older host", Write, |connection| async {
-        connection.query(forget).execute().await.map(drop)
-    })
-    .unwrap();
+    execute(&store, forget).await.unwrap();
     publish(&store, "cpi", "c", TODAY + 2 * DAY).await;
     let versions: Vec<u64> = log(&store).await.into_iter().map(|(_, version, _)| version).collect();
     assert_eq!(versions, [0, 1, 2]);
@@ -114,10 +147,7 @@ pub(crate) async fn the_log_begins_with_what_can_still_be_read_contract_21(place
     .map(|migration| &migration[migration.find("INSERT INTO log_entries").unwrap()..]);
     assert_eq!(fill, other);
     for statement in ["DELETE FROM log_entries", fill] {
-        transaction!(store, "fill the log", Write, |connection| async {
-            connection.query(statement).execute().await.map(drop)
-        })
-        .unwrap();
+        execute(&store, statement).await.unwrap();
     }
     assert_eq!(log(&store).await, before, "by their times");
 }

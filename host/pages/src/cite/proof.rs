@@ -17,7 +17,7 @@ use crate::{PageRefusal, PagesState};
 /// Name of the format that has the proof alone.
 const TEXT: &str = "tlog-proof";
 
-/// `GET /cite/{name}/{snapshot}/proof`: as JSON, or with `format=tlog-proof` the proof alone.
+/// `GET /cite/{name}/{snapshot}/proof`: as a document, or with `format=tlog-proof` the proof alone.
 pub(crate) async fn prove(
     State(app): State<Arc<PagesState>>,
     request: Request,
@@ -25,8 +25,10 @@ pub(crate) async fn prove(
     let (parts, _) = request.into_parts();
     let (name, id) = parse_path(&parts)?;
     let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
-    let format = last_value(&pairs, "format").unwrap_or("json");
-    scalar::check_literal("format", format, ["json", TEXT]).map_err(Error::invalid_parameter)?;
+    let format = last_value(&pairs, "format");
+    if let Some(format) = format {
+        scalar::check_literal("format", format, [TEXT]).map_err(Error::invalid_parameter)?;
+    }
     // The same path as every citation, so an id that is not visible is one that never was.
     if app.core.catalog_cache.cited_snapshot(&name, &id).await?.is_none() {
         return Err(unknown(&app, &name, &id));
@@ -34,7 +36,7 @@ pub(crate) async fn prove(
     let found = app.log.proof(&name, &id).await?;
     let (entry, proof) = found.ok_or(PageRefusal::NotLogged)?;
     let text = proof.to_text();
-    let document = if format == TEXT {
+    let document = if format.is_some() {
         RenderedDocument::text(media_types::TEXT, text)
     } else {
         RenderedDocument::new(&json!({

@@ -1,6 +1,6 @@
 //! The log in the memory of a server: its head, signed once for each state of the catalog, and the
-//! tiles that were asked for. Full tiles are hashed once for all hosts, so what a request reads does
-//! not grow with the log.
+//! tiles that were asked for. Full tiles are hashed once for all hosts, so what a request reads
+//! does not grow with the log.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
