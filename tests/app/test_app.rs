@@ -11,11 +11,14 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use yearbook_catalog::{
-    Catalog, CatalogCache, DatabaseSettings, KeyRecord, KeyVerifier, Quota, Retention, key,
+    Catalog, CatalogCache, DatabaseSettings, KeyRecord, KeyVerifier, Quota, ReleaseOutcome,
+    Retention, key,
 };
-use yearbook_domain::{Millis, Plan};
+use yearbook_domain::{Millis, Plan, WaitingFiles};
 use yearbook_history::History;
-use yearbook_publish::{DataPackage, IcebergWriter, Publisher, SilentReporter};
+use yearbook_publish::{
+    DataPackage, IcebergWriter, Publisher, ReleaseResult, ReleaseTerms, SilentReporter,
+};
 use yearbook_releases::{ReleaseMonitor, ReleaseMonitorSettings};
 use yearbook_sandbox::{Limits, Plugin, PluginRegistry, PluginSet, Sandbox};
 use yearbook_scan::{ReadMetricsSnapshot, Reader};
@@ -226,10 +229,12 @@ impl TestApp {
         let store = yearbook_catalog::open(&database, &bounds).await.unwrap();
         let files = ObjectStorage::open_with(&storage, &storing, &variables).unwrap();
         let made = MadeFiles::new(1 << 30);
-        let files = files.with_made_files(made.clone());
+        let waiting = WaitingFiles::default();
+        let files = files.with_made_files(made.clone()).with_waiting_files(waiting.clone());
         let workers = Workers::new(2);
         let catalog_cache =
             CatalogCache::start(Arc::clone(&store), CatalogCache::POLL_INTERVAL).await.unwrap();
+        catalog_cache.follow_waiting_files(waiting);
         let registry = Arc::new(PluginRegistry::new());
         let sandbox = components::sandbox_with_dumps(limits, dumps.as_deref());
         PLUGINS.iter().for_each(|name| {
@@ -365,6 +370,19 @@ impl TestApp {
         let published = Box::pin(publisher.publish(&package, &SilentReporter)).await.unwrap();
         self.catalog_cache.refresh().await.unwrap();
         published.publication.snapshot.id.to_string()
+    }
+
+    /// Publishes a package that nobody sees before `at`; the id of its snapshot.
+    pub async fn release(&self, table: &TestTable, at: Millis) -> String {
+        let folder = TempDir::new().unwrap();
+        let package = DataPackage::open(&table.write(folder.path())).unwrap();
+        let (store, workers) = (Arc::clone(&self.store), Arc::clone(&self.workers));
+        let publisher = Publisher::new(store, &self.files, workers, Retention::default());
+        let terms = ReleaseTerms { at, announce: None, replace: false };
+        let released = Box::pin(publisher.release(&package, &terms, &SilentReporter)).await;
+        let ReleaseResult { publication, outcome } = released.unwrap();
+        assert!(matches!(outcome, ReleaseOutcome::Waits(_)), "{outcome:?}");
+        publication.snapshot.id.to_string()
     }
 
     /// A new key of this plan.

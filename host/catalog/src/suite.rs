@@ -23,6 +23,7 @@ mod transactions;
 mod unreferenced;
 mod usage;
 mod versions;
+mod waiting;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -92,6 +93,15 @@ macro_rules! every_rule {
             log_entries: what_an_older_host_published_is_logged_with_the_next_version_contract_21,
             log_entries: the_log_begins_with_what_can_still_be_read_contract_21,
             log_entries: hashes_are_added_once_and_read_in_order_contract_21,
+            waiting: what_waits_is_in_nothing_that_is_served_contract_21,
+            waiting: while_a_release_waits_nothing_else_becomes_of_its_dataset_contract_21,
+            waiting: a_release_is_visible_from_its_time_on_contract_21,
+            waiting: a_release_is_moved_and_withdrawn_until_ten_seconds_before_contract_21,
+            waiting: a_release_that_is_late_is_visible_at_its_commit_contract_21,
+            waiting: a_retired_dataset_comes_back_at_the_time_of_its_release_contract_21,
+            waiting: hosts_turn_to_a_release_at_its_time_and_never_before_contract_21,
+            waiting: a_host_that_hears_nothing_shows_no_release_contract_21,
+            waiting: what_waits_is_kept_by_retention_and_counted_for_nothing_contract_21,
             conflict: a_draft_whose_predecessor_has_moved_is_refused,
             conflict: what_is_current_already_is_unchanged_whatever_it_was_compared_with,
             conflict: a_retired_dataset_is_followed_without_a_gap,

@@ -1,0 +1,214 @@
+//! Releases at an instant (contract-21-releases): until then no answer of any route tells of them,
+//! and from then on every one does.
+
+use std::time::Duration;
+
+use yearbook_catalog::Retention;
+use yearbook_domain::{Millis, Plan};
+use yearbook_publish::{GcSettings, collect_garbage, finish_releases};
+use yearbook_releases::ReleaseMonitorSettings;
+use yearbook_tests::app::{Reply, TestApp, TestTable, harvest};
+
+/// Id that no snapshot has.
+const NO_ID: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// Headers that differ between two answers to one request.
+const OF_THE_REQUEST: [&str; 4] =
+    ["date", "x-request-id", "x-ratelimit-remaining", "x-service-requests-remaining"];
+
+/// Addresses of everything that is served of `harvest` and of all datasets; `{id}` is a snapshot's.
+const ADDRESSES: [&str; 48] = [
+    "/v1/datasets",
+    "/v1/datasets/harvest",
+    "/v1/datasets/harvest/data",
+    "/v1/datasets/harvest/data?format=csv&limit=2",
+    "/v1/datasets/harvest/data?format=parquet&order=newest&last=1",
+    "/v1/datasets/harvest/data?snapshot={id}",
+    "/v1/datasets/harvest/data?as_of=2020-01-01",
+    "/v1/datasets/harvest/values",
+    "/v1/datasets/harvest/values?snapshot={id}",
+    "/v1/datasets/harvest/changes",
+    "/v1/datasets/harvest/changes?since={id}",
+    "/v1/datasets/harvest/revisions",
+    "/v1/datasets/harvest/preview",
+    "/v1/datasets/harvest/preview?snapshot={id}",
+    "/v1/datasets/harvest/integrations/meltano",
+    "/v1/bulk/farms/harvest/current/data.parquet",
+    "/v1/bulk/farms/harvest/{id}/data.parquet",
+    "/v1/datasets/secret",
+    "/v1/datasets/secret/data",
+    "/v1/datasets/secret/changes",
+    "/v1/openapi.json",
+    "/v1/health",
+    "/",
+    "/datasets",
+    "/datasets?q=secret",
+    "/datasets/harvest",
+    "/datasets/harvest/versions",
+    "/datasets/harvest/request",
+    "/datasets/harvest/feed.xml",
+    "/datasets/harvest/croissant.json",
+    "/datasets/secret",
+    "/cite/harvest/{id}",
+    "/cite/harvest/{id}?verify=true",
+    "/cite/secret/{id}",
+    "/catalog.jsonld",
+    "/feed.xml",
+    "/sitemap.xml",
+    "/robots.txt",
+    "/share/delta/shares/yearbook/all-tables",
+    "/share/delta/shares/yearbook/schemas/farms/tables/harvest/version",
+    "/share/delta/shares/yearbook/schemas/farms/tables/harvest/metadata",
+    "/share/delta/shares/yearbook/schemas/farms/tables/secret/metadata",
+    "/share/delta/shares/yearbook/schemas/farms/tables/harvest/changes?startingVersion=0",
+    "/api/ogc/collections",
+    "/api/ogc/collections/harvest",
+    "/api/sdmx/2.1/dataflow/all/all/latest",
+    "/api/sdmx/2.1/availableconstraint/HARVEST",
+    "/api/sdmx/2.1/data/HARVEST",
+];
+
+/// The answers to GET and HEAD of every address, as far as they may tell anything, without the id.
+async fn answers(app: &TestApp, key: &str, id: &str) -> Vec<(String, String)> {
+    let mut answers = Vec::new();
+    for address in ADDRESSES {
+        for method in ["GET", "HEAD"] {
+            let path = address.replace("{id}", id);
+            let reply = app.ask(method, &path).key(key).send().await;
+            answers.push((format!("{method} {address}"), told(&reply).replace(id, "{id}")));
+        }
+    }
+    answers
+}
+
+fn told(reply: &Reply) -> String {
+    let mut reply_told = format!("{}\n", reply.status);
+    for (name, value) in &reply.headers {
+        if !OF_THE_REQUEST.contains(&name.as_str()) {
+            reply_told += &format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes()));
+        }
+    }
+    reply_told + &reply.text()
+}
+
+fn newer() -> TestTable {
+    harvest().with_appended("2024-01-01,Auckland,777.5,true\n")
+}
+
+async fn now(app: &TestApp) -> Millis {
+    app.store.database_time().await.unwrap()
+}
+
+async fn wait_for(app: &TestApp, at: Millis) {
+    while now(app).await < at {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_tells_of_a_release_before_its_time_contract_21() {
+    let app = TestApp::start().await;
+    ["ogc", "sdmx"].map(|name| app.load(name));
+    let key = app.key(Plan::Enterprise).await;
+    let old = app.publish(&harvest()).await;
+    let before = answers(&app, &key, NO_ID).await;
+    // An answer from memory is the same one.
+    assert_eq!(answers(&app, &key, NO_ID).await, before);
+
+    let at = Millis(now(&app).await.0 + 12_000).whole_second();
+    let id = app.release(&newer(), at).await;
+    let other = app.release(&newer().named("secret"), at).await;
+    while app.catalog_cache.waiting_snapshots().len() < 2 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    for asked in [NO_ID, id.as_str(), other.as_str()] {
+        for (then, now) in before.iter().zip(answers(&app, &key, asked).await) {
+            assert_eq!(*then, now, "asked with {asked}");
+        }
+    }
+    assert!(now(&app).await < at, "the answers were those of before its time");
+    let waiting = app.folder.path().join("objects/waiting");
+    let stored = std::fs::read_dir(&waiting).unwrap().count();
+    assert!(stored >= 6, "{stored} files wait");
+
+    wait_for(&app, Millis(at.0 + 100)).await;
+    let after = answers(&app, &key, &id).await;
+    let changed = |address: &str| {
+        let answer = |list: &[(String, String)]| {
+            list.iter().find(|(asked, _)| asked == address).unwrap().1.clone()
+        };
+        answer(&before) != answer(&after)
+    };
+    for address in ADDRESSES {
+        let same = ["openapi", "health", "robots", "as_of", "cite/secret", "request"]
+            .iter()
+            .any(|part| address.contains(part));
+        assert!(same || changed(&format!("GET {address}")), "{address} tells of it");
+    }
+    let get = async |path: &str| app.get(path).key(&key).send().await;
+    let shown = get("/v1/datasets/harvest").await.json();
+    assert_eq!(shown["current_snapshot_id"], id);
+    assert_eq!(shown["last_refreshed_at"], at.to_rfc3339());
+    let rows = get(&format!("/v1/datasets/harvest/data?as_of={}", at.to_rfc3339())).await;
+    assert_eq!((rows.status.as_u16(), rows.header("x-service-snapshot-id")), (200, id.clone()));
+    let earlier = Millis(at.0 - 1_000).to_rfc3339();
+    let rows = get(&format!("/v1/datasets/harvest/data?as_of={earlier}")).await;
+    assert_eq!(rows.header("x-service-snapshot-id"), old);
+    let changes = get(&format!("/v1/datasets/harvest/changes?since={old}")).await;
+    assert!(changes.text().contains("777.5"), "{}", changes.text());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_of_a_release_are_read_where_they_waited_until_they_are_moved_contract_21() {
+    let app = TestApp::start().await;
+    let key = app.key(Plan::Enterprise).await;
+    app.publish(&harvest()).await;
+    let at = Millis(now(&app).await.0 + 1_500).whole_second();
+    let id = app.release(&newer(), at).await;
+    wait_for(&app, Millis(at.0 + 20)).await;
+    let get = async |path: &str| app.get(path).key(&key).send().await;
+    let file = async || get("/v1/bulk/farms/harvest/current/data.parquet").await;
+    let rows = async || get("/v1/datasets/harvest/data?format=csv").await;
+    let (bulk, table) = (file().await, rows().await);
+    assert_eq!((bulk.status.as_u16(), table.header("x-service-snapshot-id")), (200, id.clone()));
+
+    // A publish moves them, and what follows is compared with what was released.
+    let next = app.publish(&newer().with_appended("2025-01-01,Auckland,888.5,true\n")).await;
+    assert!(app.store.waiting_files(false).await.unwrap().is_empty());
+    let pinned = get(&format!("/v1/datasets/harvest/data?format=csv&snapshot={id}")).await;
+    assert_eq!(pinned.text(), table.text());
+    let changes = get(&format!("/v1/datasets/harvest/changes?since={id}")).await;
+    assert_eq!(changes.header("x-service-snapshot-id"), next);
+    assert_eq!(finish_releases(&app.store, &app.files, None).await.unwrap(), 0);
+    let settings =
+        GcSettings { retention: Retention::default(), unnamed_for: Duration::ZERO, dry_run: false };
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    collect_garbage(&app.store, &app.files, settings).await.unwrap();
+    let waiting = app.folder.path().join("objects/waiting");
+    assert_eq!(std::fs::read_dir(&waiting).unwrap().count(), 0, "the copies are in use");
+    let again = get(&format!("/v1/datasets/harvest/data?format=csv&snapshot={id}&limit=7")).await;
+    assert_eq!(again.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hosts_show_a_release_together_and_never_early_contract_21() {
+    let app = TestApp::start().await;
+    let other = app.second_host(ReleaseMonitorSettings::default()).await;
+    let key = app.key(Plan::Enterprise).await;
+    app.publish(&harvest()).await;
+    let at = Millis(now(&app).await.0 + 3_000).whole_second();
+    let id = app.release(&newer(), at).await;
+    let mut seen = [None, None];
+    while seen.contains(&None) {
+        for (host, seen) in [&app, &other].into_iter().zip(&mut seen) {
+            let reply = host.head("/v1/datasets/harvest/data").key(&key).send().await;
+            let clock = now(&app).await;
+            if reply.header("x-service-snapshot-id") == id {
+                assert!(clock >= at, "shown at {clock:?}, due at {at:?}");
+                seen.get_or_insert(clock);
+            }
+        }
+        assert!(now(&app).await.0 < at.0 + 20_000, "{seen:?}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
