@@ -22,8 +22,7 @@ pub(super) struct RouterRoute {
 }
 
 /// Routes whose address names what only a running service knows; they have tests of their own.
-const OTHERS: [&str; 3] =
-    ["/cite/{name}/{snapshot}", "/cite/{name}/{snapshot}/proof", "/l/{file}"];
+const OTHERS: [&str; 3] = ["/cite/{name}/{snapshot}", "/cite/{name}/{snapshot}/proof", "/l/{file}"];
 
 /// Every route but those of the admin listener, those of the share, whose keys travel otherwise,
 /// and [`OTHERS`].
