@@ -136,7 +136,7 @@ impl Catalog {
         let keep = |attempt: &CommitAttempt| matches!(attempt, CommitAttempt::Committed(..));
         loop {
             let attempt = transaction!(self, "commit a snapshot", Write, keep, |connection| {
-                commit(connection, publication, retention, self.uploader())
+                Box::pin(commit(connection, publication, retention, self.uploader()))
             })?;
             match attempt {
                 CommitAttempt::Committed(outcome, _) => return Ok(outcome),

@@ -144,7 +144,7 @@ impl Catalog {
         for id in due {
             settled +=
                 usize::from(transaction!(self, "make a release visible", Write, |connection| {
-                    settle(connection, id)
+                    Box::pin(settle(connection, id))
                 })?);
         }
         Ok(settled)

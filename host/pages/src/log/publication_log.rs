@@ -95,8 +95,8 @@ impl PublicationLog {
     /// [`Error::Unavailable`] without any.
     pub(crate) async fn head(&self) -> Result<Arc<LogHead>, Error> {
         let revision = self.catalog_cache.revision();
-        let head =
-            self.heads.try_get_with(revision, async { self.read_head().await.map(Arc::new) });
+        let load = Box::pin(async { self.read_head().await.map(Arc::new) });
+        let head = self.heads.try_get_with(revision, load);
         let newest = || self.newest.lock().unwrap_or_else(PoisonError::into_inner);
         match head.await {
             Ok(head) => {
@@ -125,7 +125,7 @@ impl PublicationLog {
         let mut head = self.head().await?;
         if index >= head.size {
             // The entry is younger than the catalog in memory.
-            head = Arc::new(self.read_head().await?);
+            head = Arc::new(Box::pin(self.read_head()).await?);
         }
         let ranges = inclusion_ranges(index, head.size);
         let hashes = self.tiles(head.size, &ranges).await?.hashes(&ranges);

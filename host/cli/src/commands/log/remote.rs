@@ -34,7 +34,8 @@ impl RemoteLog {
     /// Checks that the tiles have the root that was signed.
     pub(super) async fn check_root(&self, head: &Checkpoint) -> anyhow::Result<()> {
         let mut tiles = HashTiles::new(head.size);
-        self.fill(&mut tiles, &[0..head.size]).await?;
+        let whole = 0..head.size;
+        self.fill(&mut tiles, std::slice::from_ref(&whole)).await?;
         if tiles.root() != Some(head.root) {
             bail!("the tiles of {} do not have the root that was signed", self.base);
         }
