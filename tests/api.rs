@@ -40,6 +40,7 @@ mod pages;
 mod pictures;
 mod preview;
 mod protocol;
+mod publication_log;
 mod releases;
 mod request_page;
 mod responses;

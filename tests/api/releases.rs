@@ -17,7 +17,7 @@ const OF_THE_REQUEST: [&str; 4] =
     ["date", "x-request-id", "x-ratelimit-remaining", "x-service-requests-remaining"];
 
 /// Addresses of everything that is served of `harvest` and of all datasets; `{id}` is a snapshot's.
-const ADDRESSES: [&str; 48] = [
+const ADDRESSES: [&str; 54] = [
     "/v1/datasets",
     "/v1/datasets/harvest",
     "/v1/datasets/harvest/data",
@@ -52,6 +52,12 @@ const ADDRESSES: [&str; 48] = [
     "/cite/harvest/{id}",
     "/cite/harvest/{id}?verify=true",
     "/cite/secret/{id}",
+    "/cite/harvest/{id}/proof",
+    "/cite/secret/{id}/proof",
+    "/log/checkpoint",
+    "/log/tile/0/000.p/1",
+    "/log/tile/0/000.p/2",
+    "/log/tile/entries/000.p/2",
     "/catalog.jsonld",
     "/feed.xml",
     "/sitemap.xml",

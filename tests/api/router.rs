@@ -22,7 +22,7 @@ pub(super) struct RouterRoute {
 }
 
 /// Routes whose address names what only a running service knows; they have tests of their own.
-const OTHERS: [&str; 2] = ["/cite/{name}/{snapshot}", "/l/{file}"];
+const OTHERS: [&str; 3] = ["/cite/{name}/{snapshot}", "/cite/{name}/{snapshot}/proof", "/l/{file}"];
 
 /// Every route but those of the admin listener, those of the share, whose keys travel otherwise,
 /// and [`OTHERS`].
@@ -88,6 +88,7 @@ fn address(template: &str) -> String {
         ("{namespace}", "farms"),
         ("{tool}", "meltano"),
         ("{asset}", "docs.js"),
+        ("{*tile}", "0/000.p/1"),
     ]
     .into_iter()
     .fold(template.to_owned(), |path, (part, value)| path.replace(part, value));

@@ -21,12 +21,14 @@ from yearbook_client.client import Client
 from yearbook_client.completeness import checker, joiner
 from yearbook_client.http.answers import Headers, refusal, retry_after_seconds
 from yearbook_client.models import DatasetSummary, rank
+from yearbook_client.published import check_proof
 from yearbook_client.results import ColumnType, Rows
 from yearbook_client.selection import Selection
 from yearbook_client.verification import ResultDigest, digest_of_columns
 
 HERE = pathlib.Path(__file__).parent
-VECTORS = HERE.parents[2] / "tests" / "fixtures" / "result_digest.json"
+FIXTURES = HERE.parents[2] / "tests" / "fixtures"
+VECTORS = FIXTURES / "result_digest.json"
 
 
 @proof
@@ -112,6 +114,24 @@ DATASETS = [
 )
 def test_search_folds_case_and_marks_and_finds_beginnings_and_slips(words, names):
     assert [one.name for one in rank(DATASETS, words)] == names
+
+
+@proof
+def test_proofs_of_other_programs_hold_or_not_as_they_say_contract_21():
+    cases = json.loads((FIXTURES / "log_proofs.json").read_text(encoding="utf-8"))["cases"]
+    for case in cases:
+        if case["entry"] is None:
+            with pytest.raises(errors.UsageError, match="does not hold"):
+                check_proof(case["proof"], case["key"])
+            continue
+        found = check_proof(case["proof"], f" {case['key']}\n")
+        entry = json.loads(case["entry"])
+        assert (found.index, found.size) == (case["index"], case["size"]), case["title"]
+        assert (found.snapshot_id, found.digest, found.version) == (entry["snapshot"], entry["digest"], entry["version"])
+    assert sum(case["entry"] is not None for case in cases) >= 14 and len(cases) >= 30
+    for key in ("", "a+b", "a+b+c", cases[0]["key"].replace("log+", "lag+"), cases[0]["key"][:-4]):
+        with pytest.raises(errors.UsageError, match="no key"):
+            check_proof(cases[0]["proof"], key)
 
 
 @proof

@@ -302,6 +302,21 @@ def test_the_digest_of_a_result_is_compared_with_a_citation_contract_13():
         yb.digest(frame)
 
 
+@proof
+def test_a_snapshot_is_proved_by_the_services_log_contract_21():
+    table = yb.get(RETAIL, to="rows")
+    known = yb.credit(table)
+    # In earnest the key comes another way.
+    with plain(f"/cite/{RETAIL}/{known.snapshot_id}/proof") as answer:
+        key = json.load(answer)["key"]
+    found = yb.prove(table, key)
+    assert (found.dataset, found.snapshot_id) == (RETAIL, known.snapshot_id)
+    assert 0 <= found.index < found.size and yb.verify(table, found.digest)
+    assert yb.check_proof(found.proof, key) == found, "without the service"
+    with pytest.raises(errors.UsageError, match="does not hold"):
+        yb.check_proof(found.proof.replace(f"index {found.index}", f"index {found.index + 1}"), key)
+
+
 def test_asyncio_gives_the_same():
     from yearbook_client.async_client import AsyncClient
 

@@ -16,6 +16,7 @@ pub(crate) mod holds;
 pub(crate) mod key_uses;
 pub(crate) mod keys;
 pub(crate) mod known_history;
+pub(crate) mod log_entries;
 pub(crate) mod mails;
 pub(crate) mod past_versions;
 pub(crate) mod preview_facts;

@@ -12,6 +12,7 @@ pub(crate) mod fixtures;
 mod history;
 mod key_verifier;
 mod keys;
+mod log_entries;
 mod model;
 mod past_versions;
 mod quota;
@@ -86,6 +87,12 @@ macro_rules! every_rule {
             versions: retained_versions_and_times_of_dropped_ones_are_read_at_once_contract_12,
             versions: changes_are_those_of_both_ends_and_between_contract_12,
             versions: licences_along_changes_are_those_of_dropped_snapshots_too_contract_12,
+            log_entries: a_version_is_logged_when_it_becomes_visible_contract_21,
+            log_entries: a_release_is_logged_at_its_time_and_not_before_contract_21,
+            log_entries: two_hosts_that_publish_leave_a_dense_log_contract_21,
+            log_entries: what_an_older_host_published_is_logged_with_the_next_version_contract_21,
+            log_entries: the_log_begins_with_what_can_still_be_read_contract_21,
+            log_entries: hashes_are_added_once_and_read_in_order_contract_21,
             waiting: what_waits_is_in_nothing_that_is_served_contract_21,
             waiting: while_a_release_waits_nothing_else_becomes_of_its_dataset_contract_21,
             waiting: a_release_is_visible_from_its_time_on_contract_21,

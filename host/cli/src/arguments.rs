@@ -3,6 +3,7 @@
 
 #![allow(rustdoc::broken_intra_doc_links, reason = "[:PORT] in a text of help is no link")]
 
+mod log;
 mod plugin;
 mod plugin_source;
 
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand};
 use yearbook_domain::query::parse_since;
 use yearbook_domain::{DatasetName, Millis, Plan, release_time};
 
+pub use log::{LogCheck, LogCommand};
 pub use plugin::{Actor, PluginCommand, TemplateKind};
 pub use plugin_source::PluginSource;
 
@@ -98,6 +100,9 @@ pub enum Command {
     /// Published datasets
     #[command(subcommand)]
     Datasets(DatasetsCommand),
+    /// The log of what was published
+    #[command(subcommand)]
+    Log(LogCommand),
     /// Releases that wait for their time
     #[command(subcommand)]
     Release(ReleaseCommand),

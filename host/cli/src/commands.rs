@@ -6,6 +6,7 @@ mod datasets;
 mod doctor;
 mod gc;
 mod keys;
+mod log;
 mod migrate;
 mod plugin;
 mod publish;
@@ -37,6 +38,7 @@ pub async fn run(context: &CommandContext, command: Command) -> anyhow::Result<(
         Command::Share(share) => share::run(context, share).await,
         Command::Signup(signup) => signup::run(context, signup).await,
         Command::Datasets(datasets) => datasets::run(context, datasets).await,
+        Command::Log(log) => log::run(context, log).await,
         Command::Release(release) => release::run(context, release).await,
         Command::Plugin(plugin) => plugin::run(context, plugin).await,
         Command::Openapi => print_openapi(context).await,

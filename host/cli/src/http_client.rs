@@ -1,5 +1,5 @@
-//! Plain HTTP to servers on this machine or beside it, as an operator names them: one GET of a
-//! running server, and the client for it. Never speaks TLS and never serves.
+//! HTTP to servers as an operator names them: one GET of a running server on this machine or beside
+//! it, which speaks no TLS, and clients. Never serves.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -27,6 +27,19 @@ pub(crate) fn new_client(timeout: Duration) -> Result<OutboundClient, ClientSetu
         connect: timeout,
         idle: timeout,
         keep_alive: false,
+    })
+}
+
+/// Client for servers elsewhere, as an operator names them, which keeps its connections: for many
+/// small answers, with TLS where the build has it.
+pub(crate) fn new_remote_client(timeout: Duration) -> Result<OutboundClient, ClientSetupError> {
+    OutboundClient::new(OutboundSettings {
+        rules: AddressRules::Any,
+        schemes: Schemes::HttpsOrHttp,
+        redirects: 3,
+        connect: timeout,
+        idle: timeout,
+        keep_alive: true,
     })
 }
 

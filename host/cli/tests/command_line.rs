@@ -27,6 +27,8 @@ mod guide;
 mod injection;
 #[path = "command_line/keys.rs"]
 mod keys;
+#[path = "command_line/log.rs"]
+mod log;
 #[path = "command_line/plugin.rs"]
 mod plugin;
 #[path = "command_line/publish.rs"]

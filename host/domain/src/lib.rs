@@ -16,6 +16,7 @@ pub(crate) mod fixtures;
 pub mod hex;
 pub mod identity;
 pub mod json_size;
+pub mod log_entry;
 pub mod mail_address;
 pub mod meaning;
 pub mod metadata_key;
@@ -53,6 +54,7 @@ pub use dataset::{
     StoredFile, TableLayout, iceberg_number,
 };
 pub use identity::{Date, Digest, KeyId, PluginKind, SnapshotId};
+pub use log_entry::LogEntry;
 pub use mail_address::{MailAddress, MailAddressError};
 pub use name::{DatasetName, Namespace};
 pub use object_key::{Stored, StoredKind};

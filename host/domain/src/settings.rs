@@ -5,5 +5,5 @@ mod pages;
 mod share;
 
 pub use adapters::AdapterSettings;
-pub use pages::{ContactAddress, PageSettings};
+pub use pages::{ContactAddress, LogOrigin, PageSettings};
 pub use share::{IcebergCredentials, S3Properties, ShareName, ShareSettings};

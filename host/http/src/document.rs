@@ -55,6 +55,10 @@ pub enum CachePolicy {
     Private,
     /// The same for everybody, asked for again each time.
     Public,
+    /// The same for everybody, for some seconds.
+    Brief,
+    /// The same for everybody and for ever.
+    Immutable,
     /// Of this moment: no entity tag either.
     NoStore,
 }
@@ -224,6 +228,8 @@ impl RenderedDocument {
                 ("private, no-cache", "Accept-Encoding, X-API-Key, Authorization")
             }
             CachePolicy::Public => ("no-cache", "Accept-Encoding"),
+            CachePolicy::Brief => ("public, max-age=2", "Accept-Encoding"),
+            CachePolicy::Immutable => ("public, max-age=31536000, immutable", "Accept-Encoding"),
             CachePolicy::NoStore => ("no-store", "Accept-Encoding"),
         };
         if !matches!(policy, CachePolicy::NoStore) {

@@ -27,3 +27,5 @@ pub const OPEN_SEARCH: &str = "application/opensearchdescription+xml; charset=ut
 pub const TEXT: &str = "text/plain; charset=utf-8";
 /// A zip of generated files.
 pub const ZIP: &str = "application/zip";
+/// Bytes of no type of their own: tiles of the log.
+pub const BYTES: &str = "application/octet-stream";

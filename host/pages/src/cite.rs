@@ -3,6 +3,7 @@
 //! `verify=true` alone, which needs a key and is charged as a read (contract-13-verify).
 
 mod page;
+mod proof;
 mod request;
 mod verify;
 
@@ -16,7 +17,9 @@ use http::request::Parts;
 use http::{HeaderValue, Method};
 use yearbook_catalog::{CitedSnapshot, CitedState};
 use yearbook_domain::read_plan::{self, AppliedTransforms};
-use yearbook_domain::{CanonicalQuery, Citation, Dataset, Millis, ReadPlan, Refusal, SnapshotId};
+use yearbook_domain::{
+    CanonicalQuery, Citation, Dataset, DatasetName, Millis, ReadPlan, Refusal, SnapshotId,
+};
 use yearbook_http::cited_transforms::CitedRows;
 use yearbook_http::document::CachePolicy;
 use yearbook_http::reservation::Patience;
@@ -24,6 +27,8 @@ use yearbook_http::{
     Authenticated, Core, EntityTag, Error, RenderedDocument, authentication, body, rate_limit,
 };
 use yearbook_shares::CallerShare;
+
+pub(crate) use self::proof::prove;
 
 use self::page::CitePage;
 use self::request::CitationRequest;
@@ -47,7 +52,9 @@ pub(crate) async fn show(
     let (parts, _) = request.into_parts();
     let request = CitationRequest::parse(&parts, &*app.cited_rows)?;
     let cited = app.core.catalog_cache.cited_snapshot(&request.name, &request.snapshot_id).await?;
-    let Some(cited) = cited else { return Err(unknown(&app, &request)) };
+    let Some(cited) = cited else {
+        return Err(unknown(&app, &request.name, &request.snapshot_id));
+    };
     let past = match cited.state {
         CitedState::Dropped(_) => app.core.past_time(&request.name, &request.snapshot_id).await?,
         CitedState::Retained | CitedState::Retired(_) => None,
@@ -245,9 +252,9 @@ fn nearest_kept(cited: &CitedSnapshot, dataset: &Dataset) -> Option<SnapshotId> 
     newest_first.min_by_key(|summary| distance(summary.created_at.0)).map(|summary| summary.id)
 }
 
-fn unknown(app: &PagesState, request: &CitationRequest) -> Error {
-    if app.core.catalog_cache.dataset(request.name.as_str()).is_some() {
-        return Refusal::NoSuchSnapshot { id: request.snapshot_id.to_string() }.into();
+fn unknown(app: &PagesState, name: &DatasetName, id: &SnapshotId) -> Error {
+    if app.core.catalog_cache.dataset(name.as_str()).is_some() {
+        return Refusal::NoSuchSnapshot { id: id.to_string() }.into();
     }
-    Refusal::NoSuchDataset { name: request.name.to_string() }.into()
+    Refusal::NoSuchDataset { name: name.to_string() }.into()
 }

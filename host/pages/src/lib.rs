@@ -23,6 +23,7 @@ mod home;
 mod html;
 mod integrations;
 mod link_preview;
+mod log;
 mod machine;
 mod newest;
 mod open_in;
@@ -69,6 +70,9 @@ pub fn routes(state: &Arc<PagesState>) -> Router {
         .route("/datasets/{name}/versions", by_address(get(dataset::versions)))
         .route("/datasets/{name}/request", by_address(get(dataset::request)))
         .route("/cite/{name}/{snapshot}", guarded(get(cite::show)))
+        .route("/cite/{name}/{snapshot}/proof", by_address(get(cite::prove)))
+        .route("/log/checkpoint", by_address(get(log::checkpoint)))
+        .route("/log/tile/{*tile}", by_address(get(log::tile)))
         .merge(machine::routes(by_address))
         .route("/calendar", by_address(get(calendar::show)))
         .route("/formats", by_address(get(formats::show)))

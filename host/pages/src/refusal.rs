@@ -19,6 +19,8 @@ pub(crate) enum PageRefusal {
         /// Name and version of the release.
         release: String,
     },
+    /// 404: a snapshot that the log of what was published does not hold.
+    NotLogged,
     /// 403: a form that no page of ours has sent.
     ForeignForm,
     /// 422: a form that is none of ours, or too long.
@@ -42,6 +44,7 @@ impl RoomRefusal for PageRefusal {
         match self {
             Self::DatasetRetired { .. } => (status::GONE, "dataset_retired"),
             Self::TransformGone { .. } => (status::GONE, "transform_gone"),
+            Self::NotLogged => (status::NOT_FOUND, "not_logged"),
             Self::ForeignForm => (status::FORBIDDEN, "foreign_form"),
             Self::UnreadableForm => (status::UNPROCESSABLE, "unreadable_form"),
             Self::NoSuchSeries { .. } => (status::NOT_FOUND, "no_such_series"),
@@ -56,6 +59,9 @@ impl RoomRefusal for PageRefusal {
             }
             Self::TransformGone { release } => {
                 format!("{release}, which computed these rows, is not loaded, so they cannot be made again here; the citation stays, and /data computes with the release that is loaded.")
+            }
+            Self::NotLogged => {
+                "This snapshot was dropped before there was a log, so there is no proof of when it was published; its citation stays.".to_owned()
             }
             Self::ForeignForm => {
                 "The form was not sent from a page of this service; open that page in a browser at the service's own address, by https where it is not on this machine, and send it there.".to_owned()

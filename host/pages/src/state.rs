@@ -13,6 +13,7 @@ use yearbook_signup::Signup;
 
 use crate::calendar::CurrentCalendar;
 use crate::dataset_formats::DatasetFormatCache;
+use crate::log::PublicationLog;
 use crate::{DocumentCache, Site, signup_metrics};
 
 /// State of every request for a page.
@@ -33,15 +34,17 @@ pub struct PagesState {
     pub(crate) calendar: CurrentCalendar,
     /// Formats that datasets have.
     pub(crate) dataset_formats: DatasetFormatCache,
+    /// The log of what was published.
+    pub(crate) log: PublicationLog,
     /// Full-text search over the catalog.
     search: NewestIndex,
 }
 
 impl PagesState {
-    /// Fetches a secret and makes caches.
+    /// Fetches the secrets of calendar and log, and makes caches.
     ///
     /// # Errors
-    /// [`CatalogError`] when the database does not give the secret.
+    /// [`CatalogError`] when the database does not give them.
     pub async fn new(
         core: Arc<Core>,
         settings: PageSettings,
@@ -50,7 +53,9 @@ impl PagesState {
         search: NewestIndex,
     ) -> Result<Self, CatalogError> {
         let public_url = core.settings.server.public_url.as_ref();
+        let origin = settings.log_origin(public_url.map(|url| url.as_str()));
         Ok(Self {
+            log: PublicationLog::new(&core, &origin).await?,
             site: Site::new(&settings, public_url, signup.is_some()),
             cache: DocumentCache::new(settings.cache_bytes),
             calendar: CurrentCalendar::new(core.catalog.secret("calendar").await?),

@@ -21,6 +21,7 @@ from citeproc import Citation, CitationItem, CitationStylesBibliography, Citatio
 from citeproc.source.json import CiteProcJSON
 from datacite import schema45
 from pybtex import PybtexEngine, database
+from published_log import another_implementation_makes_the_same_log
 from pybtex.richtext import Text
 from tally import Tally, proof
 
@@ -137,14 +138,17 @@ def main():
     key = os.environ["YEARBOOK_KEY"]
     tally = Tally("citations")
     vectors_are_those_of_the_description(tally, given.vectors)
+    cited_paths = []
     for listed in json.loads(ask(given.base, "/v1/datasets", key)[1]):
         name = listed["name"]
         title = " ".join((listed["title"] or name).split())
         headers, _ = ask(given.base, f"/v1/datasets/{name}/data?limit=1", key)
         cited = re.search(r'<([^>]*)>; rel="cite-as"', ", ".join(headers.get_all("link") or []))
         path = cited.group(1).removeprefix(given.base)
+        cited_paths.append(path.partition("?")[0])
         tally.group(path, lambda path=path, title=title: formats_are_read_by_their_tools(
             tally, given.base, f"{path}{'&' if '?' in path else '?'}", title, given.work))
+    tally.group("the log", lambda: another_implementation_makes_the_same_log(tally, given.base, cited_paths))
     sys.exit(tally.end())
 
 

@@ -204,6 +204,7 @@ def r_reads_other_times(tally, results):
 @proof
 def r_computes_the_digest(tally, results):
     of_rules(tally, results, 13, "clients")
+    of_rules(tally, results, 21, "clients-proof")
 
 
 def stored(client, dataset):

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Values,
     )
     from .pivot import pivot_longer, pivot_wider
+    from .published import Published, check_proof
     from .results import ColumnType, Rows
     from .verification import Verification, digest
 
@@ -45,6 +46,7 @@ _MODULES = {
     "downloads": "Download",
     "models": "Account Column Dataset DatasetSummary Integration Link Preview Snapshot Values",
     "pivot": "pivot_longer pivot_wider",
+    "published": "Published check_proof",
     "results": "ColumnType Rows",
     "verification": "Verification digest",
 }
@@ -68,6 +70,7 @@ cite = _client.cite
 link = _client.link
 values = _client.values
 verify = _client.verify
+prove = _client.prove
 integration = _client.integration
 clear_cache = _client.clear_cache
 
@@ -98,6 +101,7 @@ __all__ = [
     "Link",
     "LocalTable",
     "Preview",
+    "Published",
     "Rows",
     "Snapshot",
     "Values",
@@ -105,6 +109,7 @@ __all__ = [
     "YearbookError",
     "__version__",
     "changes",
+    "check_proof",
     "cite",
     "clear_cache",
     "credit",
@@ -122,6 +127,7 @@ __all__ = [
     "pivot_longer",
     "pivot_wider",
     "preview",
+    "prove",
     "revisions",
     "search",
     "sync",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .credits import CitationFormat
     from .downloads import Download
     from .models import Account, Dataset, DatasetSummary, Integration, Link, Preview, Values
+    from .published import Published
     from .verification import Verification
 
 _Result = TypeVar("_Result")
@@ -86,6 +87,9 @@ class AsyncClient:
 
     async def verify(self, table: Any, expected: str | None = None, **how: Any) -> Verification:
         return await _in_thread(self.client.verify, table, expected, **how)
+
+    async def prove(self, result: Any, log_key: str) -> Published:
+        return await _in_thread(self.client.prove, result, log_key)
 
     async def integration(self, tool: str, datasets: str | Sequence[str]) -> Integration:
         return await _in_thread(self.client.integration, tool, datasets)

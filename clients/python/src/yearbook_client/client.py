@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .credits import CitationFormat, Credit
     from .downloads import Download
     from .models import Account, Dataset, DatasetSummary, Integration, Link, Preview, Values
+    from .published import Published
     from .results import Rows, To
     from .session import Progress, Session
     from .verification import Verification
@@ -350,6 +351,14 @@ class Client:
             with self._session() as session:
                 wanted = service_digest(session, credit(table), recompute=again)
         return Verification(own == wanted, own, wanted)
+
+    def prove(self, result: Any, log_key: str) -> Published:
+        """Returns the entry of a result's snapshot in the service's log, with its proof, checked with
+        the log's key, which reached you another way: free, and true without the service."""
+        from .published import prove
+
+        with self._session() as session:
+            return prove(session, self._credit(session, result), log_key)
 
     def integration(self, tool: str, datasets: str | Sequence[str]) -> Integration:
         """Returns the files of a project for a data tool, such as meltano."""

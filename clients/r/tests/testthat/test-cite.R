@@ -54,6 +54,27 @@ test_that("the digest is that of the published vectors (contract-13-clients)", {
   }
 })
 
+test_that("proofs of other programs hold or not as they say (contract-21-clients-proof)", {
+  path <- file.path(dirname(Sys.getenv("YEARBOOK_DIGEST_VECTORS")), "log_proofs.json")
+  skip_if(!file.exists(path), "YEARBOOK_DIGEST_VECTORS names no file beside them")
+  cases <- jsonlite::fromJSON(path, simplifyVector = FALSE)$cases
+  for (case in cases) {
+    if (is.null(case$entry)) {
+      expect_error(yb_check_proof(case$proof, case$key), "does not hold", class = "yb_error_usage", info = case$title)
+    } else {
+      found <- yb_check_proof(case$proof, case$key)
+      entry <- jsonlite::fromJSON(case$entry)
+      expect_equal(found[c("index", "size")], case[c("index", "size")], info = case$title)
+      expect_identical(unclass(found)[names(entry)], entry, info = case$title)
+    }
+  }
+  expect_gte(length(cases), 30)
+  for (key in list("", "a+b", NA_character_, sub("log+", "lag+", cases[[1]]$key, fixed = TRUE))) {
+    expect_error(yb_check_proof(cases[[1]]$proof, key), "no key", class = "yb_error_usage")
+  }
+  expect_output(print(yb_check_proof(cases[[2]]$proof, cases[[2]]$key)), "Entry 0 of 2 in data.example.org/log")
+})
+
 test_that("a result is verified, whatever type its integers have, and one changed bit is seen (contract-13-clients)", {
   fake <- local_fake(cite = list(title = "T", digest = digest_of("demo.arrows")))
   for (integers in c("auto", "double", "character")) {

@@ -11,8 +11,8 @@ use yearbook_domain::{
 use super::commit_times::{date_future_versions, latest_time, next_commit_time};
 use super::sql_enum::RowContext;
 use super::{
-    bump_revision, changes, database_time, history_writes, holds, preview_facts, snapshot_writes,
-    snapshots, source_checks, unreferenced, waiting,
+    bump_revision, changes, database_time, history_writes, holds, log_entries, preview_facts,
+    snapshot_writes, snapshots, source_checks, unreferenced, waiting,
 };
 use crate::catalog::transaction;
 use crate::sql::Connection;
@@ -124,7 +124,7 @@ impl Catalog {
         let keep = |attempt: &CommitAttempt| matches!(attempt, CommitAttempt::Committed(..));
         loop {
             let attempt = transaction!(self, "commit a snapshot", Write, keep, |connection| {
-                commit(connection, publication, retention, self.uploader())
+                Box::pin(commit(connection, publication, retention, self.uploader()))
             })?;
             match attempt {
                 CommitAttempt::Committed(outcome, _) => return Ok(outcome),
@@ -195,6 +195,7 @@ async fn commit(
     if let CommitAttempt::Committed(_, at) = attempt {
         source_checks::move_checked_at(connection, name, at, publication.at.is_some()).await?;
         bump_revision(connection).await?;
+        log_entries::append(connection, name, None).await?;
     }
     Ok(attempt)
 }

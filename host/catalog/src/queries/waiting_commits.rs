@@ -16,7 +16,9 @@ use super::publications::{
 };
 use super::sql_enum::{RowContext, encode_json, encode_u64};
 use super::waiting::{self, Waiting};
-use super::{bump_revision, bump_waiting, database_time, snapshots, source_checks, unreferenced};
+use super::{
+    bump_revision, bump_waiting, database_time, log_entries, snapshots, source_checks, unreferenced,
+};
 use crate::catalog::transaction;
 use crate::sql::Connection;
 use crate::{Catalog, CatalogError};
@@ -98,6 +100,8 @@ pub(super) struct WaitingPublication {
     pub(super) snapshot: Snapshot,
     pub(super) changes: Option<ChangeSet>,
     pub(super) facts: Option<PreviewFacts>,
+    /// Time of its commit.
+    pub(super) committed_at: Option<Millis>,
 }
 
 impl Catalog {
@@ -140,7 +144,7 @@ impl Catalog {
         for id in due {
             settled +=
                 usize::from(transaction!(self, "make a release visible", Write, |connection| {
-                    settle(connection, id)
+                    Box::pin(settle(connection, id))
                 })?);
         }
         Ok(settled)
@@ -197,6 +201,7 @@ async fn commit_release(
         snapshot: snapshot.clone(),
         changes: changes.cloned(),
         facts: facts.clone(),
+        committed_at: Some(now),
     };
     let visible_at = if release_at <= now { now.whole_second() } else { release_at };
     let (id,): (i64,) = connection
@@ -290,6 +295,7 @@ async fn make_visible(
     let ended = connection.query(END_ANNOUNCEMENT).bind(name.as_str()).bind(id.as_str());
     ended.execute().await?;
     bump_revision(connection).await?;
+    log_entries::append(connection, name, waited.committed_at).await?;
     bump_waiting(connection).await?;
     Ok(matches!(
         attempt,

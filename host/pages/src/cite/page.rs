@@ -24,6 +24,8 @@ pub(super) struct CitePage<'a> {
     data_url: Option<String>,
     /// Address that computes the digest, where this page does not state one.
     verify_url: Option<String>,
+    /// Address of the proof that the version is in the log.
+    proof_path: String,
     /// True where rows and digest were read for this page.
     is_verified: bool,
     /// Path of the citation of the nearest snapshot that is kept, and its id.
@@ -62,6 +64,7 @@ impl<'a> CitePage<'a> {
             date: citation.created_at.date().to_string(),
             data_url,
             verify_url: (is_computable && citation.digest.is_none()).then(|| with("verify=true")),
+            proof_path: format!("{}/cite/{name}/{}/proof", site.root, citation.snapshot_id),
             is_verified: subject.is_verified,
             nearest: nearest.map(|id| (format!("{}/cite/{name}/{id}", site.root), id)),
             citation,

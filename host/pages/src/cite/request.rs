@@ -49,15 +49,7 @@ impl CitationRequest {
     /// 404 for what is no name of a dataset or no id of a snapshot, 422 with every wrong parameter
     /// at once, 406.
     pub(super) fn parse(parts: &Parts, cited_rows: &dyn CitedRowSource) -> Result<Self, Error> {
-        let mut segments = parts.uri.path().split('/').skip(2).map(decode);
-        let name = segments.next().unwrap_or_default();
-        let snapshot_id = segments.next().unwrap_or_default();
-        let Some(name) = DatasetName::parse(&name) else {
-            return Err(Refusal::NoSuchDataset { name }.into());
-        };
-        let Some(snapshot_id) = SnapshotId::parse(&snapshot_id) else {
-            return Err(Refusal::NoSuchSnapshot { id: snapshot_id }.into());
-        };
+        let (name, snapshot_id) = parse_path(parts)?;
         let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
         let selects = |name: &str| SELECTION.contains(&name) || name.contains('.');
         let selecting: Vec<_> = pairs.iter().filter(|(name, _)| selects(name)).cloned().collect();
@@ -122,6 +114,23 @@ impl CitationRequest {
             .map_err(Refusal::InvalidParameters)?;
         Ok(ReadPlan { max_rows: self.limit, ..plan })
     }
+}
+
+/// Parses dataset and snapshot of a path below `/cite/`.
+///
+/// # Errors
+/// 404 for what is no name of a dataset or no id of a snapshot.
+pub(super) fn parse_path(parts: &Parts) -> Result<(DatasetName, SnapshotId), Error> {
+    let mut segments = parts.uri.path().split('/').skip(2).map(decode);
+    let name = segments.next().unwrap_or_default();
+    let snapshot_id = segments.next().unwrap_or_default();
+    let Some(name) = DatasetName::parse(&name) else {
+        return Err(Refusal::NoSuchDataset { name }.into());
+    };
+    let Some(snapshot_id) = SnapshotId::parse(&snapshot_id) else {
+        return Err(Refusal::NoSuchSnapshot { id: snapshot_id }.into());
+    };
+    Ok((name, snapshot_id))
 }
 
 fn decode(segment: &str) -> String {
