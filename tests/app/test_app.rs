@@ -353,7 +353,7 @@ impl TestApp {
     /// The same as of `at`, or a second after the snapshot before it.
     pub async fn publish_at(&self, table: &TestTable, at: Millis) -> String {
         let folder = TempDir::new().unwrap();
-        self.publish_package(&table.write(folder.path()), at).await
+        Box::pin(self.publish_package(&table.write(folder.path()), at)).await
     }
 
     /// The same for a package on disk.
