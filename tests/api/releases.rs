@@ -10,19 +10,19 @@ use yearbook_releases::ReleaseMonitorSettings;
 use yearbook_tests::app::{Reply, TestApp, TestTable, harvest};
 
 /// Id that no snapshot has.
-const NO_ID: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+const NO_ID: &str = "00000000000000000000000000000000";
 
 /// Headers that differ between two answers to one request.
 const OF_THE_REQUEST: [&str; 4] =
     ["date", "x-request-id", "x-ratelimit-remaining", "x-service-requests-remaining"];
 
 /// Addresses of everything that is served of `harvest` and of all datasets; `{id}` is a snapshot's.
-const ADDRESSES: [&str; 54] = [
+const ADDRESSES: [&str; 58] = [
     "/v1/datasets",
     "/v1/datasets/harvest",
     "/v1/datasets/harvest/data",
     "/v1/datasets/harvest/data?format=csv&limit=2",
-    "/v1/datasets/harvest/data?format=parquet&order=newest&last=1",
+    "/v1/datasets/harvest/data?format=parquet&sort=-date&last=1",
     "/v1/datasets/harvest/data?snapshot={id}",
     "/v1/datasets/harvest/data?as_of=2020-01-01",
     "/v1/datasets/harvest/values",
@@ -33,13 +33,17 @@ const ADDRESSES: [&str; 54] = [
     "/v1/datasets/harvest/preview",
     "/v1/datasets/harvest/preview?snapshot={id}",
     "/v1/datasets/harvest/integrations/meltano",
-    "/v1/bulk/farms/harvest/current/data.parquet",
-    "/v1/bulk/farms/harvest/{id}/data.parquet",
+    "/v1/bulk/farms/harvest?freshness=current",
+    "/v1/bulk/farms/harvest?freshness=monthly",
     "/v1/datasets/secret",
     "/v1/datasets/secret/data",
     "/v1/datasets/secret/changes",
-    "/v1/openapi.json",
-    "/v1/health",
+    "/openapi.json",
+    "/health",
+    "/calendar",
+    "/calendar.ics",
+    "/calendar.json",
+    "/calendar/feed.xml",
     "/",
     "/datasets",
     "/datasets?q=secret",
@@ -145,12 +149,26 @@ async fn nothing_tells_of_a_release_before_its_time_contract_21() {
         };
         answer(&before) != answer(&after)
     };
-    for address in ADDRESSES {
-        let same = ["openapi", "health", "robots", "as_of", "cite/secret", "request"]
-            .iter()
-            .any(|part| address.contains(part));
-        assert!(same || changed(&format!("GET {address}")), "{address} tells of it");
-    }
+    // What is the same for whatever is published, what is of another time, and what is not there.
+    let others = [
+        "openapi",
+        "health",
+        "robots",
+        "as_of",
+        "monthly",
+        "calendar",
+        "tile/0/000.p/1",
+        "verify",
+        "harvest/request",
+        "harvest/preview",
+        "croissant",
+    ];
+    let silent: Vec<&str> = ADDRESSES
+        .into_iter()
+        .filter(|address| !others.iter().any(|part| address.contains(part)))
+        .filter(|address| !changed(&format!("GET {address}")))
+        .collect();
+    assert_eq!(silent, [""; 0], "they do not tell of it");
     let get = async |path: &str| app.get(path).key(&key).send().await;
     let shown = get("/v1/datasets/harvest").await.json();
     assert_eq!(shown["current_snapshot_id"], id);
@@ -173,7 +191,7 @@ async fn files_of_a_release_are_read_where_they_waited_until_they_are_moved_cont
     let id = app.release(&newer(), at).await;
     wait_for(&app, Millis(at.0 + 20)).await;
     let get = async |path: &str| app.get(path).key(&key).send().await;
-    let file = async || get("/v1/bulk/farms/harvest/current/data.parquet").await;
+    let file = async || get("/v1/bulk/farms/harvest?freshness=current").await;
     let rows = async || get("/v1/datasets/harvest/data?format=csv").await;
     let (bulk, table) = (file().await, rows().await);
     assert_eq!((bulk.status.as_u16(), table.header("x-service-snapshot-id")), (200, id.clone()));
@@ -216,5 +234,28 @@ async fn hosts_show_a_release_together_and_never_early_contract_21() {
         }
         assert!(now(&app).await.0 < at.0 + 20_000, "{seen:?}");
         tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_announced_release_is_named_by_its_title_alone_until_its_time_contract_21() {
+    let app = TestApp::start().await;
+    app.publish(&harvest()).await;
+    let at = Millis(now(&app).await.0 + 4_000).whole_second();
+    let secret = newer().named("secret");
+    let id = app.release_announced(&secret, at, Some("Prices of the quarter")).await;
+    while app.catalog_cache.announcements().is_empty() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let pages = ["/calendar", "/calendar.ics", "/calendar.json", "/calendar/feed.xml"];
+    for page in pages {
+        let text = app.get(page).send().await.text();
+        assert!(text.contains("Prices of the quarter"), "{page}: {text}");
+        assert!(!text.contains("secret") && !text.contains(&id), "{page}: {text}");
+    }
+    wait_for(&app, Millis(at.0 + 20)).await;
+    for page in pages {
+        let text = app.get(page).send().await.text();
+        assert!(text.contains("/datasets/secret"), "{page}: {text}");
     }
 }

@@ -374,11 +374,22 @@ impl TestApp {
 
     /// Publishes a package that nobody sees before `at`; the id of its snapshot.
     pub async fn release(&self, table: &TestTable, at: Millis) -> String {
+        self.release_announced(table, at, None).await
+    }
+
+    /// The same, announced under a title.
+    pub async fn release_announced(
+        &self,
+        table: &TestTable,
+        at: Millis,
+        title: Option<&str>,
+    ) -> String {
         let folder = TempDir::new().unwrap();
         let package = DataPackage::open(&table.write(folder.path())).unwrap();
         let (store, workers) = (Arc::clone(&self.store), Arc::clone(&self.workers));
         let publisher = Publisher::new(store, &self.files, workers, Retention::default());
-        let terms = ReleaseTerms { at, announce: None, replace: false };
+        let announce = title.map(|title| Some(title.to_owned()));
+        let terms = ReleaseTerms { at, announce, replace: false };
         let released = Box::pin(publisher.release(&package, &terms, &SilentReporter)).await;
         let ReleaseResult { publication, outcome } = released.unwrap();
         assert!(matches!(outcome, ReleaseOutcome::Waits(_)), "{outcome:?}");

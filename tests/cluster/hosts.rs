@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use yearbook_catalog::DatabaseSettings;
-use yearbook_domain::Plan;
+use yearbook_domain::{DatasetName, Millis, Plan};
+use yearbook_releases::ReleaseMonitorSettings;
 use yearbook_tests::app::{HostFixture, PostgresProxy, TestApp, harvest, parks, postgres};
 
 use crate::plugins::test_hosts::{
@@ -200,4 +201,41 @@ async fn without_the_database_no_key_goes_on_for_longer_than_the_stated_time() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     app.publish(&harvest()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn three_hosts_that_are_asked_all_the_time_show_no_release_early_contract_21() {
+    let Some((here, there)) = two().await else { return };
+    let third = here.second_host(ReleaseMonitorSettings::default()).await;
+    let key = here.key(Plan::Enterprise).await;
+    here.publish(&harvest()).await;
+    for host in [&there, &third] {
+        host.catalog_cache.refresh().await.unwrap();
+    }
+    let clock = async || here.store.database_time().await.unwrap();
+    for round in 0..3 {
+        let at = Millis(clock().await.0 + 2_500).whole_second();
+        let rows = harvest().with_appended(&format!("2030-01-0{},Auckland,7,true\n", round + 1));
+        let id = here.release(&rows, at).await;
+        // Until the host shows it; fails where it did so before the time.
+        let watch = async |host: &TestApp| {
+            let path = "/v1/datasets/harvest/data?limit=1";
+            loop {
+                let reply = host.head(path).key(&key).send().await;
+                let pinned = host.get(&format!("{path}&snapshot={id}")).key(&key).send().await;
+                let shown = reply.header("x-service-snapshot-id") == id;
+                let now = clock().await;
+                if shown || pinned.status == 200 {
+                    assert!(now >= at, "shown at {now:?}, due at {at:?}");
+                }
+                if shown {
+                    return;
+                }
+                assert!(now.0 < at.0 + 20_000, "not shown at {now:?}, due at {at:?}");
+            }
+        };
+        tokio::join!(watch(&here), watch(&there), watch(&third), watch(&here), watch(&third));
+        let settled = here.store.current_snapshot(&DatasetName::parse("harvest").unwrap()).await;
+        assert_eq!(settled.unwrap().unwrap().created_at, at);
+    }
 }

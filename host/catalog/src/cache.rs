@@ -28,7 +28,7 @@ use facts_cache::PreviewFactsCache;
 use polling::{PollCounters, poll_loop};
 use releasing::Turned;
 use revisioned::RevisionedCache;
-use view::CatalogView;
+use view::ServedView;
 
 /// A database that takes longer than this counts as failed.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -55,7 +55,7 @@ pub use polling::PollMetrics;
 /// The catalog in memory.
 pub struct CatalogCache {
     store: Arc<Catalog>,
-    view: ArcSwap<CatalogView>,
+    view: ArcSwap<ServedView>,
     healthy: AtomicBool,
     started: Instant,
     following: PollCounters,
@@ -96,7 +96,7 @@ impl CatalogCache {
         if let Err(failure) = store.settle_due_releases().await {
             tracing::warn!(%failure, "releases that are due are not settled in the catalog yet");
         }
-        let view = CatalogView::load(&store, &DatasetSet::default(), 0).await?;
+        let view = ServedView::load(&store, &DatasetSet::default(), 0).await?;
         let revision = view.revision;
         let live = Arc::new(Self {
             pinned: RevisionedCache::new(revision, || {
@@ -124,7 +124,7 @@ impl CatalogCache {
     }
 
     /// Returns the view, having turned it to what is due.
-    fn view(&self) -> Guard<Arc<CatalogView>> {
+    fn view(&self) -> Guard<Arc<ServedView>> {
         let view = self.view.load();
         if view.next_release().is_none_or(|at| !self.clock.has_reached(at)) {
             return view;
@@ -327,7 +327,7 @@ impl CatalogCache {
         self.clock.hear(time, asked, Instant::now());
         let known = self.view.load_full();
         if revisions != known.revisions {
-            let view = CatalogView::load(&self.store, &known.datasets, self.turns()).await?;
+            let view = ServedView::load(&self.store, &known.datasets, self.turns()).await?;
             tracing::debug!(
                 revision = view.revisions.all,
                 datasets = view.sorted.len(),

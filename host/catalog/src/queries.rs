@@ -64,7 +64,7 @@ const CLOCK_OF_SQLITE: &str = concat!("SELECT ", clock!(sqlite));
 
 const CLOCK_OF_POSTGRES: &str = concat!("SELECT ", clock!(postgres));
 
-/// What hosts ask twice a second.
+/// The question that hosts ask twice a second.
 macro_rules! poll {
     ($database:ident) => {
         concat!(

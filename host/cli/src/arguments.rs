@@ -71,7 +71,7 @@ pub enum Command {
         /// publish.memory_bytes says, 1073741824]
         #[arg(long, value_name = "BYTES")]
         memory_bytes: Option<String>,
-        /// When and how they become visible
+        /// Release at an instant
         #[command(flatten)]
         release: ReleaseOptions,
     },

@@ -51,8 +51,8 @@ impl CommandContext {
         self.open_catalog(&self.settings.values.database.bounds).await
     }
 
-    /// Returns true where readers of Iceberg, with the credentials that they are handed, can list or
-    /// read what waits in the object store. Stores an object there to try it.
+    /// Returns true where readers of Iceberg can list or read what waits in the object store, with
+    /// the credentials that they are handed. Stores an object there to try it.
     ///
     /// # Errors
     /// Fails when the store cannot be opened or takes no object.

@@ -64,6 +64,8 @@ fn refuse_odd_local_time(
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use super::*;
 
     #[test]

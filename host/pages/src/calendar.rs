@@ -16,7 +16,7 @@ use yearbook_http::document::CachePolicy;
 use yearbook_http::{Error, RenderedDocument};
 
 pub(crate) use current::{Calendar, CurrentCalendar};
-pub(crate) use event::{CalendarEvent, ReleaseOutcome};
+pub(crate) use event::{CalendarEvent, EventOutcome};
 
 use crate::cache::PageKey;
 use crate::figures::and_more;
@@ -107,10 +107,10 @@ impl<'a> EventLine<'a> {
             dataset: event.dataset.as_deref(),
             version: event.outcome.snapshot(),
             outcome: match event.outcome {
-                ReleaseOutcome::Coming => "",
-                ReleaseOutcome::Released { .. } => "released",
-                ReleaseOutcome::Late => "late",
-                ReleaseOutcome::Forgotten => "no longer kept",
+                EventOutcome::Coming => "",
+                EventOutcome::Released { .. } => "released",
+                EventOutcome::Late => "late",
+                EventOutcome::Forgotten => "no longer kept",
             },
         }
     }

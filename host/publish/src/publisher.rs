@@ -53,7 +53,7 @@ pub struct PublishResult {
 pub struct ReleaseTerms {
     /// The instant, a whole second.
     pub at: Millis,
-    /// Whether it is announced: with a title, or with that of the package.
+    /// Title of its announcement, that of the package where it has none; `None`: nobody is told.
     pub announce: Option<Option<String>>,
     /// Set to withdraw another release of the dataset that waits.
     pub replace: bool,
@@ -64,7 +64,7 @@ pub struct ReleaseTerms {
 pub struct ReleaseResult {
     /// The publication.
     pub publication: Publication,
-    /// What became of it: it waits, is visible, or was current already.
+    /// Its effect: it waits, is visible, or was current already.
     pub outcome: ReleaseOutcome,
 }
 
@@ -250,7 +250,7 @@ impl Publisher {
         Err(PublishFailure::TooManyConflicts { name: name.clone() })
     }
 
-    /// Whether no release of the dataset waits: else the version that would follow is not this one.
+    /// Returns true where no release of the dataset waits, so that this version follows.
     async fn nothing_waits(&self, name: &DatasetName) -> Result<bool, PublishFailure> {
         let waiting = self.store.waiting_release(name).await.map_err(PublishFailure::Current)?;
         Ok(waiting.is_none())

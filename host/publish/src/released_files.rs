@@ -1,6 +1,6 @@
-//! What follows a release at its time (contract-21-waiting-files): its files move to the others, and
-//! the table is described for readers of Iceberg. Nobody has to wait for it: until then the files
-//! are read from where they waited.
+//! The end of a release (contract-21-waiting-files): its files move to the others, and the table is
+//! described for readers of Iceberg. Nobody has to wait for it: until then the files are read from
+//! where they waited.
 
 use std::collections::BTreeSet;
 

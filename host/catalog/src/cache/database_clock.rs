@@ -1,5 +1,5 @@
-//! The database's clock as this host knows it (contract-21-release-clock): from the last answers and
-//! the host's own monotonic clock, never from its wall clock. What is known is an interval that
+//! The database's clock as this host knows it (contract-21-release-clock): from the last answers
+//! and the host's own monotonic clock, never from its wall clock. What is known is an interval that
 //! holds the database's present; its lower end is what releases wait for, so a host may be late and
 //! is never early.
 
@@ -34,7 +34,7 @@ struct ClockBounds {
     heard: i64,
 }
 
-/// What is known of the database's clock.
+/// Knowledge of the database's clock at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClockReading {
     /// Its present at least.
@@ -48,7 +48,8 @@ impl DatabaseClock {
         Self { started: Instant::now(), known: Mutex::new(None) }
     }
 
-    /// Takes in that the database said `time`, having been asked at `asked` and answered by `heard`.
+    /// Takes in that the database said `time`, between the question at `asked` and the answer at
+    /// `heard`.
     pub(crate) fn hear(&self, time: Millis, asked: Instant, heard: Instant) {
         let us = time.0.saturating_mul(1_000);
         let new = ClockBounds {

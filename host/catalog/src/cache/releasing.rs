@@ -9,14 +9,14 @@ use std::time::Duration;
 use yearbook_domain::{Announcement, Dataset, Millis, Snapshot, WaitingFiles};
 
 use super::database_clock::ClockReading;
-use super::view::CatalogView;
+use super::view::ServedView;
 use super::{CatalogCache, with_query_timeout};
 use crate::{CatalogError, clock};
 
 /// Releases that this host turned to.
 #[derive(Debug, Default)]
 pub(super) struct Turned {
-    /// How often it did.
+    /// Number of turns.
     turns: u16,
     /// Those that the database has not settled, as far as is known.
     unsettled: HashSet<i64>,
@@ -110,7 +110,7 @@ impl CatalogCache {
     }
 
     /// Shows a view that was read, with what this host turned to already.
-    pub(super) fn take_in(&self, view: CatalogView) {
+    pub(super) fn take_in(&self, view: ServedView) {
         let mut turned = self.turned.lock().unwrap_or_else(PoisonError::into_inner);
         let waits = |release: &i64| view.waiting.iter().any(|waiting| waiting.release == *release);
         turned.unsettled.retain(waits);
@@ -142,7 +142,7 @@ impl CatalogCache {
         Some(Duration::from_millis(left.unsigned_abs()))
     }
 
-    fn show(&self, view: CatalogView) {
+    fn show(&self, view: ServedView) {
         let files = self.waiting_files.lock().unwrap_or_else(PoisonError::into_inner);
         files.replace(view.waiting_files.clone());
         drop(files);

@@ -1,5 +1,5 @@
-//! The catalog as one instant shows it, and as it is once what was waiting is visible. Never decides
-//! when that is.
+//! The catalog as one instant shows it, and as it is once what was waiting is visible. Never
+//! decides when that is.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::{Catalog, CatalogError, FutureDataset, PluginRelease, Revisions};
 /// Bits of a view's revision that count releases that this host turned to by itself.
 const TURN_BITS: u32 = 16;
 
-/// What is served, and what waits.
-pub(super) struct CatalogView {
+/// The datasets that are served, and what waits.
+pub(super) struct ServedView {
     /// Counts of the database.
     pub(super) revisions: Revisions,
     /// Names the view among those of this host.
@@ -29,7 +29,7 @@ pub(super) struct CatalogView {
     pub(super) waiting_files: HashSet<Digest>,
 }
 
-impl CatalogView {
+impl ServedView {
     /// Reads the revision first: if the catalog changes in between, the view is newer than its
     /// revision and the next tick reads it once more. Reads only datasets that are not as `known`.
     /// `turns` counts the releases that this host turned to.

@@ -1,4 +1,5 @@
-//! Times of commits (contract-7-times): whole seconds, no two alike in a dataset, none of the future.
+//! Times of commits (contract-7-times): whole seconds, no two alike in a dataset, none of the
+//! future.
 
 use yearbook_domain::{DatasetName, Millis};
 

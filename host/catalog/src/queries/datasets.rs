@@ -72,7 +72,7 @@ const SUMMARIES: &str = concat!(summaries!(), " ORDER BY s.dataset, s.number");
 
 const SUMMARIES_OF: &str = concat!(summaries!(), " WHERE s.dataset = $1 ORDER BY s.number");
 
-/// What waits comes back at its time, so nothing is retired before that.
+/// Retires nothing of which a release waits: it would come back at its time.
 const RETIRE: &str = "
     UPDATE datasets SET retired_at = $2 WHERE name = $1 AND retired_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM waiting_releases w WHERE w.dataset = $1)";

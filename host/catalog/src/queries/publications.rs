@@ -89,7 +89,7 @@ pub(super) enum CommitAttempt {
 pub(super) struct CommitTerms<'a> {
     /// The process that registered the files. `None` if they waited, so that they are referenced.
     pub(super) uploader: Option<&'a str>,
-    /// What stays; `None`: everything, until the next commit or `gc`.
+    /// Snapshots that stay; `None`: all, until the next commit or `gc`.
     pub(super) retention: Option<Retention>,
 }
 

@@ -22,12 +22,12 @@ pub(crate) struct CalendarEvent {
     /// The dataset; `None` as long as nobody may know it.
     pub(crate) dataset: Option<Arc<Dataset>>,
     /// Its outcome so far.
-    pub(crate) outcome: ReleaseOutcome,
+    pub(crate) outcome: EventOutcome,
 }
 
 /// Outcome of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReleaseOutcome {
+pub(crate) enum EventOutcome {
     /// Its time has not come.
     Coming,
     /// It was published.
@@ -43,7 +43,7 @@ pub(crate) enum ReleaseOutcome {
     Forgotten,
 }
 
-impl ReleaseOutcome {
+impl EventOutcome {
     /// Returns its word in JSON.
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -69,15 +69,15 @@ impl CalendarEvent {
         let said = if self.is_announced { "Announced" } else { "Planned" };
         let at = self.at.to_rfc3339();
         match self.outcome {
-            ReleaseOutcome::Coming => format!("{said} for {at}."),
-            ReleaseOutcome::Released { snapshot: Some(snapshot), at } => {
+            EventOutcome::Coming => format!("{said} for {at}."),
+            EventOutcome::Released { snapshot: Some(snapshot), at } => {
                 format!("Released {}: version {snapshot}.", at.to_rfc3339())
             }
-            ReleaseOutcome::Released { snapshot: None, at } => {
+            EventOutcome::Released { snapshot: None, at } => {
                 format!("Released {}.", at.to_rfc3339())
             }
-            ReleaseOutcome::Late => format!("Late: {} for {at}.", said.to_lowercase()),
-            ReleaseOutcome::Forgotten => {
+            EventOutcome::Late => format!("Late: {} for {at}.", said.to_lowercase()),
+            EventOutcome::Forgotten => {
                 format!("{said} for {at}; the versions of that time are no longer kept.")
             }
         }
@@ -86,9 +86,9 @@ impl CalendarEvent {
     /// Returns the time at which what is said of it changed last.
     pub(crate) fn changed_at(&self) -> Millis {
         match self.outcome {
-            ReleaseOutcome::Coming => self.announced_at,
-            ReleaseOutcome::Released { at, .. } => at,
-            ReleaseOutcome::Late | ReleaseOutcome::Forgotten => self.at,
+            EventOutcome::Coming => self.announced_at,
+            EventOutcome::Released { at, .. } => at,
+            EventOutcome::Late | EventOutcome::Forgotten => self.at,
         }
     }
 

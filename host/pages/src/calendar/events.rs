@@ -9,7 +9,7 @@ use yearbook_domain::{
     Announcement, Dataset, DatasetName, Millis, PlannedRelease, SnapshotSummary,
 };
 
-use super::event::{CalendarEvent, ReleaseOutcome};
+use super::event::{CalendarEvent, EventOutcome};
 use super::window::Window;
 
 /// Everything that decides the calendar besides its announcements.
@@ -54,11 +54,11 @@ impl Sources<'_> {
         let dataset = found.ok().map(|place| &self.datasets[place]);
         let at = announcement.release_at;
         let outcome = match (dataset, announcement.snapshot) {
-            _ if at > self.now => ReleaseOutcome::Coming,
+            _ if at > self.now => EventOutcome::Coming,
             (Some(dataset), None) => self.what_became(dataset, at, None),
-            (Some(_), snapshot) => ReleaseOutcome::Released { snapshot, at },
-            (None, Some(_)) => ReleaseOutcome::Released { snapshot: None, at },
-            (None, None) => ReleaseOutcome::Late,
+            (Some(_), snapshot) => EventOutcome::Released { snapshot, at },
+            (None, Some(_)) => EventOutcome::Released { snapshot: None, at },
+            (None, None) => EventOutcome::Late,
         };
         CalendarEvent {
             uid: self.uid(&format!("announced\0{}", announcement.id)),
@@ -91,20 +91,20 @@ impl Sources<'_> {
     }
 
     /// Returns what became of a release at `at`, before the `next` one was due.
-    fn what_became(&self, dataset: &Dataset, at: Millis, next: Option<Millis>) -> ReleaseOutcome {
+    fn what_became(&self, dataset: &Dataset, at: Millis, next: Option<Millis>) -> EventOutcome {
         if at > self.now {
-            return ReleaseOutcome::Coming;
+            return EventOutcome::Coming;
         }
         let versions = &dataset.snapshots;
         let first = versions.partition_point(|version| version.created_at < at);
         match versions.get(first) {
             Some(version) if next.is_none_or(|next| version.created_at < next) => {
-                ReleaseOutcome::Released { snapshot: Some(version.id), at: version.created_at }
+                EventOutcome::Released { snapshot: Some(version.id), at: version.created_at }
             }
             Some(version) if follows_a_dropped_one(versions, first, version) => {
-                ReleaseOutcome::Forgotten
+                EventOutcome::Forgotten
             }
-            _ => ReleaseOutcome::Late,
+            _ => EventOutcome::Late,
         }
     }
 

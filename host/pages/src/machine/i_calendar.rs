@@ -3,7 +3,7 @@
 use yearbook_domain::Millis;
 
 use super::view::CatalogView;
-use crate::calendar::{Calendar, CalendarEvent, ReleaseOutcome};
+use crate::calendar::{Calendar, CalendarEvent, EventOutcome};
 use crate::html::visible;
 
 /// Bytes of a line at most, its end not counted (RFC 5545, 3.1).
@@ -50,8 +50,7 @@ struct CalendarFile {
 
 impl CalendarFile {
     fn event(&mut self, event: &CalendarEvent, base_url: &str) {
-        let is_sure =
-            event.is_announced || matches!(event.outcome, ReleaseOutcome::Released { .. });
+        let is_sure = event.is_announced || matches!(event.outcome, EventOutcome::Released { .. });
         self.line("BEGIN", "VEVENT");
         self.line("UID", &event.uid);
         self.line("SEQUENCE", &event.moves.to_string());

@@ -36,9 +36,9 @@ impl LocalFolder {
         &self.folder
     }
 
-    /// Blocking: [`ObjectStorage::get_ranges`] of a file in the folder `within`. The file is opened each time, so that one that was
-    /// put in its place is seen, one that was deleted is missed, and its room is given back at once
-    /// (decision 0112).
+    /// Blocking: [`ObjectStorage::get_ranges`] of a file in the folder `within`. The file is opened
+    /// each time, so that one that was put in its place is seen, one that was deleted is missed,
+    /// and its room is given back at once (decision 0112).
     pub(super) fn read(
         &self,
         file: &StoredFile,

@@ -47,6 +47,7 @@ impl ObjectStorage {
     /// The store's refusal; [`StorageFailure::Missing`] where there is nothing to copy.
     pub async fn copy_waiting(&self, sha256: &Digest) -> Result<(), StorageFailure> {
         let (from, to) = (Stored::waiting(sha256), Stored::snapshot(sha256));
+        let file = Self::key(&StoredFile { sha256: *sha256, bytes: 0 });
         // What others need comes first: a file never stands without its checksums.
         for ending in endings(from.kind).iter().rev() {
             let (old, new) = (format!("{from}.{ending}"), format!("{to}.{ending}"));
@@ -56,7 +57,7 @@ impl ObjectStorage {
                 .await;
             match copied {
                 Ok(()) => {}
-                Err(object_store::Error::NotFound { .. }) if *ending == "parquet" => {
+                Err(object_store::Error::NotFound { .. }) if new == file => {
                     return Err(StorageFailure::Missing { key: old });
                 }
                 Err(object_store::Error::NotFound { .. }) => {}

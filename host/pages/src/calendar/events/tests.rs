@@ -77,8 +77,8 @@ fn list_at(
     list(&sources, announcements)
 }
 
-fn released(version: u64, at: Millis) -> ReleaseOutcome {
-    ReleaseOutcome::Released { snapshot: Some(id(version)), at }
+fn released(version: u64, at: Millis) -> EventOutcome {
+    EventOutcome::Released { snapshot: Some(id(version)), at }
 }
 
 #[test]
@@ -86,11 +86,11 @@ fn a_planned_release_is_the_first_version_of_its_time_contract_21() {
     let plans = [-300, -200, -100, 0, 1].map(minutes);
     let versions = [(0, minutes(-500)), (1, minutes(-300)), (2, minutes(-250)), (3, minutes(-90))];
     let cpi = dataset("cpi", &versions, &plans);
-    let states = |now: Millis| -> Vec<ReleaseOutcome> {
+    let states = |now: Millis| -> Vec<EventOutcome> {
         list_at(now, &[Arc::clone(&cpi)], &[]).into_iter().map(|event| event.outcome).collect()
     };
-    let late = ReleaseOutcome::Late;
-    let coming = ReleaseOutcome::Coming;
+    let late = EventOutcome::Late;
+    let coming = EventOutcome::Coming;
     let (first, third) = (released(1, minutes(-300)), released(3, minutes(-90)));
     // Nothing came between the second plan and the third; the third came ten minutes late.
     assert_eq!(states(NOON), [first, late, third, late, coming]);
@@ -105,10 +105,10 @@ fn what_retention_dropped_is_not_called_late_contract_21() {
         list_at(NOON, &[dataset("cpi", versions, &plans)], &[])[0].outcome
     };
     // The version before the one that is kept may have been of the first plan's time.
-    assert_eq!(state(&[(4, minutes(-150))]), ReleaseOutcome::Forgotten);
-    assert_eq!(state(&[(2, minutes(-400)), (4, minutes(-150))]), ReleaseOutcome::Forgotten);
-    assert_eq!(state(&[(3, minutes(-400)), (4, minutes(-150))]), ReleaseOutcome::Late);
-    assert_eq!(state(&[(0, minutes(-150))]), ReleaseOutcome::Late);
+    assert_eq!(state(&[(4, minutes(-150))]), EventOutcome::Forgotten);
+    assert_eq!(state(&[(2, minutes(-400)), (4, minutes(-150))]), EventOutcome::Forgotten);
+    assert_eq!(state(&[(3, minutes(-400)), (4, minutes(-150))]), EventOutcome::Late);
+    assert_eq!(state(&[(0, minutes(-150))]), EventOutcome::Late);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn an_announcement_names_no_dataset_that_nobody_may_know_contract_21() {
     let waiting = announcement("gdp", 7, minutes(5));
     let hidden = &list_at(NOON, &[], std::slice::from_ref(&waiting))[0];
     assert!(hidden.dataset.is_none());
-    assert_eq!((hidden.title.as_str(), hidden.outcome), ("Announcement 7", ReleaseOutcome::Coming));
+    assert_eq!((hidden.title.as_str(), hidden.outcome), ("Announcement 7", EventOutcome::Coming));
     assert_eq!(hidden.announced_at, waiting.announced_at);
     // Its name stays when the dataset is known, when it is moved and when it is released.
     let gdp = [dataset("gdp", &[(0, minutes(9))], &[])];
@@ -141,7 +141,7 @@ fn an_announcement_names_no_dataset_that_nobody_may_know_contract_21() {
     assert_eq!(known.dataset.as_ref().unwrap().name.as_str(), "gdp");
     // Retired, it is not named any more, and neither is its version.
     let retired = &list_at(minutes(10), &[], &[moved])[0];
-    assert_eq!(retired.outcome, ReleaseOutcome::Released { snapshot: None, at: minutes(9) });
+    assert_eq!(retired.outcome, EventOutcome::Released { snapshot: None, at: minutes(9) });
     assert!(retired.dataset.is_none() && !retired.sentence().contains(id(0).as_str()));
     // Nobody finds the number of a release or the name of its dataset by trying.
     let sources = |secret| Sources { now: NOON, window: Window::at(NOON), secret, datasets: &[] };
