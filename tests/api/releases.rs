@@ -10,7 +10,7 @@ use yearbook_releases::ReleaseMonitorSettings;
 use yearbook_tests::app::{Reply, TestApp, TestTable, harvest};
 
 /// Id that no snapshot has.
-const NO_ID: &str = "00000000000000000000000000000000";
+const NO_ID: &str = "5eb1a0c2d3e4f5061728394a5b6c7d8e";
 
 /// Headers that differ between two answers to one request.
 const OF_THE_REQUEST: [&str; 4] =

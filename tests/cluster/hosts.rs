@@ -235,6 +235,7 @@ async fn three_hosts_that_are_asked_all_the_time_show_no_release_early_contract_
             }
         };
         tokio::join!(watch(&here), watch(&there), watch(&third), watch(&here), watch(&third));
+        here.catalog_cache.settled().await.unwrap();
         let settled = here.store.current_snapshot(&DatasetName::parse("harvest").unwrap()).await;
         assert_eq!(settled.unwrap().unwrap().created_at, at);
     }

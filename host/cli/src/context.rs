@@ -40,7 +40,10 @@ impl CommandContext {
     pub async fn catalog(&self) -> anyhow::Result<Arc<Catalog>> {
         let settings = self.settings.values.database.bounds;
         let acquire_ms = settings.acquire_ms.max(COMMAND_PATIENCE_MS);
-        self.open_catalog(&DatabaseSettings { acquire_ms, ..settings }).await
+        let catalog = self.open_catalog(&DatabaseSettings { acquire_ms, ..settings }).await?;
+        // What is due is visible for commands too, though no server runs.
+        catalog.settle_due_releases().await.context("a release that is due is not visible yet")?;
+        Ok(catalog)
     }
 
     /// Opens the catalog for a server, as [`CommandContext::catalog`] does.
