@@ -96,7 +96,7 @@ impl CatalogCache {
         if let Err(failure) = store.settle_due_releases().await {
             tracing::warn!(%failure, "releases that are due are not settled in the catalog yet");
         }
-        let view = ServedView::load(&store, &DatasetSet::default(), 0).await?;
+        let view = Box::pin(ServedView::load(&store, &DatasetSet::default(), 0)).await?;
         let revision = view.revision;
         let live = Arc::new(Self {
             pinned: RevisionedCache::new(revision, || {
@@ -279,7 +279,8 @@ impl CatalogCache {
     /// [`CatalogError`] of the database.
     pub async fn refresh(&self) -> Result<(), CatalogError> {
         let _one_at_a_time = self.refreshing.lock().await;
-        self.refresh_alone().await
+        // Large, and part of what many callers hold.
+        Box::pin(self.refresh_alone()).await
     }
 
     async fn refresh_alone(&self) -> Result<(), CatalogError> {

@@ -88,7 +88,7 @@ async fn failing(guests: &[TransformGuest]) -> (TestApp, Vec<ReleaseId>) {
     let mut settings = unbounded();
     settings.server.response_cache_bytes = 0;
     let monitor = ReleaseMonitorSettings::default();
-    let app = TestApp::with_all(fixture, settings, sandbox_limits(), monitor).await;
+    let app = Box::pin(TestApp::with_all(fixture, settings, sandbox_limits(), monitor)).await;
     for name in ["harvest", "second", "third"] {
         app.publish(&harvest().named(name)).await;
     }
