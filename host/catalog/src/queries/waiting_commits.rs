@@ -42,6 +42,11 @@ const RENEW_ANNOUNCEMENT: &str = "
 const ANNOUNCE: &str = "
     INSERT INTO announcements (dataset, title, announced_at, release_at) VALUES ($1, $2, $3, $4)";
 
+/// Keeps out programs that know no waiting releases: they would publish in between, and look for
+/// released files where they do not lie.
+const REQUIRE_WAITING: &str =
+    "UPDATE revision SET least_migration = 5 WHERE only_row = 1 AND least_migration < 5";
+
 const DUE: &str = "SELECT id FROM waiting_releases WHERE release_at <= $1 ORDER BY release_at, id";
 
 const DATASET_OF: &str = "SELECT dataset FROM waiting_releases WHERE id = $1";
@@ -219,6 +224,7 @@ async fn commit_release(
     if let Some(title) = announce {
         announce_release(connection, (name, title), release_at, now).await?;
     }
+    connection.query(REQUIRE_WAITING).execute().await?;
     if release_at <= now {
         make_visible(connection, name, (id, now)).await?;
         return Ok(Ended(ReleaseOutcome::Visible));
