@@ -44,6 +44,7 @@ pub use queries::future_times::FutureTimes;
 pub use queries::holds::HoldOutcome;
 pub use queries::keys::{FoundKey, KeyRecord};
 pub use queries::known_history::KnownHistory;
+pub use queries::log_entries::LOG_SECRET;
 pub use queries::mails::QueuedMail;
 pub use queries::past_versions::{PastVersion, VersionAt};
 pub use queries::publications::{CommitOutcome, DroppedSnapshot, Publication};
@@ -62,7 +63,7 @@ pub use queries::unreferenced::{
 };
 pub use queries::usage::{ReserveOutcome, UsageIncrement};
 pub use queries::versions::{ChangeRange, RetainedVersion};
-pub use queries::waiting::{ChangeOfWaiting, LAST_SECONDS, Waiting};
+pub use queries::waiting::{ChangeOfWaiting, Waiting, is_near};
 pub use queries::waiting_commits::{NewRelease, ReleaseOutcome};
 pub use queries::waiting_datasets::FutureDataset;
 pub use quota::reservation::{QuotaExceeded, QuotaReservation, ReserveError};

@@ -44,8 +44,6 @@ use crate::sql::Connection;
 use crate::{CatalogError, ReleaseId};
 use sql_enum::RowContext;
 
-const REVISION: &str = "SELECT value, keys, waiting FROM revision WHERE only_row = 1";
-
 const BUMP_REVISION: &str = "UPDATE revision SET value = value + 1 WHERE only_row = 1";
 
 const BUMP_WAITING: &str = "UPDATE revision SET waiting = waiting + 1 WHERE only_row = 1";
@@ -116,7 +114,7 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn revisions(&self) -> Result<Revisions, CatalogError> {
-        transaction!(self, READ_REVISION, Probe, |connection| revisions(connection))
+        self.poll().await.map(|(revisions, _)| revisions)
     }
 
     /// Reads the counts of changes, and the database's clock at that moment.
@@ -143,11 +141,6 @@ impl Catalog {
 
 /// Operation that runs twice a second on every host.
 pub(crate) const READ_REVISION: &str = "read its revision";
-
-async fn revisions(connection: &mut Connection<'_>) -> Result<Revisions, sqlx::Error> {
-    let (all, keys, waiting) = connection.query(REVISION).fetch_one().await?;
-    Ok(Revisions { all, keys, waiting })
-}
 
 /// Tells every host that what waits has changed. Last in its transaction, as [`bump_revision`].
 async fn bump_waiting(connection: &mut Connection<'_>) -> Result<(), sqlx::Error> {

@@ -20,7 +20,7 @@ pub use note::{SigningKey, VerifierKey};
 pub use proof::InclusionProof;
 pub use tile::{TILE_WIDTH, TileAddress, TileKind, entry_bundle, read_bundle};
 pub use tiles::HashTiles;
-pub use tree::{TreeHasher, consistency_ranges, inclusion_ranges, root};
+pub use tree::{TreeHasher, consistency_ranges, inclusion_ranges};
 pub use verify::{check_consistency, check_inclusion};
 
 #[cfg(test)]

@@ -29,8 +29,7 @@ pub(crate) fn subtrees(range: &Range<u64>) -> Vec<Subtree> {
 
 /// Returns the hash of a range from those of its whole subtrees, from left to right; `None` without
 /// any.
-#[must_use]
-pub fn root(hashes: impl DoubleEndedIterator<Item = Hash>) -> Option<Hash> {
+pub(crate) fn root(hashes: impl DoubleEndedIterator<Item = Hash>) -> Option<Hash> {
     hashes.rev().reduce(|right, left| Hash::parent(left, right))
 }
 

@@ -8,6 +8,9 @@ use crate::catalog::transaction;
 use crate::sql::Connection;
 use crate::{Catalog, CatalogError};
 
+/// Name of the secret that gives the log's key.
+pub const LOG_SECRET: &str = "log";
+
 /// Adds the versions that are visible and not in the log: the one that was just committed, and
 /// those that a host of a release without a log has committed.
 const APPEND: &str = "

@@ -13,7 +13,7 @@ use crate::sql::Connection;
 use crate::{Catalog, CatalogError};
 
 /// Time before a release in which it is neither withdrawn nor moved: by then every host knows it.
-pub const LAST_SECONDS: Duration = Duration::from_secs(10);
+const LAST_SECONDS: Duration = Duration::from_secs(10);
 
 /// Selects what waits. A dataset has one at most, and so one announcement of it.
 macro_rules! waiting {
@@ -295,9 +295,23 @@ pub(super) async fn withdraw(
 }
 
 /// Returns true where `at` is past, or so near that not every host would know it.
-pub(super) fn is_near(at: Millis, now: Millis) -> bool {
+#[must_use]
+pub fn is_near(at: Millis, now: Millis) -> bool {
     let last = i64::try_from(LAST_SECONDS.as_millis()).unwrap_or(i64::MAX);
     at.0 < now.0.saturating_add(last)
+}
+
+/// Locks the dataset of a release and returns its name; `None` if no such release waits.
+pub(super) async fn lock_dataset_of(
+    connection: &mut Connection<'_>,
+    id: i64,
+) -> Result<Option<DatasetName>, sqlx::Error> {
+    let found: Option<(String,)> = connection.query(DATASET_OF).bind(id).fetch_optional().await?;
+    let Some((dataset,)) = found else { return Ok(None) };
+    let place = RowContext { table: "waiting_releases", row: &dataset };
+    let dataset: DatasetName = place.parse("dataset", &dataset)?;
+    connection.query(holds::LOCK_DATASET).bind(dataset.as_str()).execute().await?;
+    Ok(Some(dataset))
 }
 
 /// Locks the dataset of a release that may still be changed; else says why it may not.
@@ -305,11 +319,9 @@ async fn lock(
     connection: &mut Connection<'_>,
     id: i64,
 ) -> Result<Result<Waiting, ChangeOfWaiting>, sqlx::Error> {
-    let found: Option<(String,)> = connection.query(DATASET_OF).bind(id).fetch_optional().await?;
-    let Some((dataset,)) = found else { return Ok(Err(ChangeOfWaiting::Unknown)) };
-    let place = RowContext { table: "waiting_releases", row: &dataset };
-    let dataset: DatasetName = place.parse("dataset", &dataset)?;
-    connection.query(holds::LOCK_DATASET).bind(dataset.as_str()).execute().await?;
+    let Some(dataset) = lock_dataset_of(connection, id).await? else {
+        return Ok(Err(ChangeOfWaiting::Unknown));
+    };
     let waiting = of_dataset(connection, &dataset).await?.filter(|waiting| waiting.id == id);
     let Some(waiting) = waiting else { return Ok(Err(ChangeOfWaiting::Unknown)) };
     if is_near(waiting.release_at, database_time(connection).await?) {

@@ -49,8 +49,6 @@ const REQUIRE_WAITING: &str =
 
 const DUE: &str = "SELECT id FROM waiting_releases WHERE release_at <= $1 ORDER BY release_at, id";
 
-const DATASET_OF: &str = "SELECT dataset FROM waiting_releases WHERE id = $1";
-
 const TAKE: &str = "
     DELETE FROM waiting_releases WHERE id = $1 AND release_at <= $2 RETURNING release_at, publication";
 
@@ -262,11 +260,7 @@ async fn announce_release(
 
 /// Makes a release visible unless somebody else did, or it is not due.
 async fn settle(connection: &mut Connection<'_>, id: i64) -> Result<bool, sqlx::Error> {
-    let found: Option<(String,)> = connection.query(DATASET_OF).bind(id).fetch_optional().await?;
-    let Some((dataset,)) = found else { return Ok(false) };
-    let place = RowContext { table: "waiting_releases", row: &dataset };
-    let name: DatasetName = place.parse("dataset", &dataset)?;
-    connection.query(super::holds::LOCK_DATASET).bind(name.as_str()).execute().await?;
+    let Some(name) = waiting::lock_dataset_of(connection, id).await? else { return Ok(false) };
     let now = database_time(connection).await?;
     make_visible(connection, &name, (id, now)).await
 }

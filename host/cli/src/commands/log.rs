@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::json;
+use yearbook_catalog::LOG_SECRET;
 use yearbook_domain::{DatasetName, LogEntry, SnapshotId};
 use yearbook_log::{Checkpoint, InclusionProof, LogError, SigningKey, VerifierKey};
 
@@ -14,9 +15,6 @@ use self::remote::RemoteLog;
 use crate::arguments::{LogCheck, LogCommand};
 use crate::context::CommandContext;
 use crate::output::pluralize;
-
-/// Name of the secret that gives the key.
-const SECRET: &str = "log";
 
 pub(super) async fn run(context: &CommandContext, command: LogCommand) -> anyhow::Result<()> {
     match command {
@@ -33,7 +31,7 @@ async fn own_key(context: &CommandContext) -> anyhow::Result<VerifierKey> {
     let values = &context.settings.values;
     let public_url = values.server.public_url.as_ref().map(|url| url.as_str());
     let origin = values.pages.log_origin(public_url);
-    let secret = context.catalog().await?.secret(SECRET).await;
+    let secret = context.catalog().await?.secret(LOG_SECRET).await;
     let secret = secret.context("cannot read the secret of the log")?;
     Ok(SigningKey::new(&origin, secret).verifier().clone())
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use serde::Serialize;
-use yearbook_catalog::{Catalog, LAST_SECONDS, ReleaseOutcome};
+use yearbook_catalog::{Catalog, ReleaseOutcome, is_near};
 use yearbook_domain::{Millis, SnapshotId};
 use yearbook_publish::{
     DataPackage, PublishFailure, PublishMemory, Publisher, ReleaseResult, ReleaseTerms,
@@ -87,8 +87,7 @@ async fn check_release(
     release: &ReleaseOptions,
 ) -> anyhow::Result<ReleaseTerms> {
     let now = catalog.database_time().await?;
-    let least = i64::try_from(LAST_SECONDS.as_millis()).unwrap_or(i64::MAX);
-    if at.0 < now.0.saturating_add(least) {
+    if is_near(at, now) {
         bail!(
             "--release-at {} is less than ten seconds ahead of the database's clock, {}; publish without it, or later",
             at.to_rfc3339(),

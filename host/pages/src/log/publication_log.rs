@@ -10,16 +10,13 @@ use bytes::Bytes;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use yearbook_cache::Cache;
-use yearbook_catalog::{Catalog, CatalogCache, CatalogError};
+use yearbook_catalog::{Catalog, CatalogCache, CatalogError, LOG_SECRET};
 use yearbook_domain::{DatasetName, LogEntry, SnapshotId};
 use yearbook_http::{Core, Error};
 use yearbook_log::{
     Checkpoint, Hash, HashTiles, InclusionProof, SigningKey, TILE_WIDTH, TileAddress, TileKind,
-    entry_bundle, inclusion_ranges, root,
+    TreeHasher, entry_bundle, inclusion_ranges,
 };
-
-/// Name of the secret that gives the key.
-const SECRET: &str = "log";
 
 /// Heads that are remembered: that of now, and of before for those who still wait for it.
 const HEADS: u64 = 4;
@@ -68,7 +65,7 @@ impl PublicationLog {
     /// # Errors
     /// Fails when the database does not give the secret.
     pub(crate) async fn new(core: &Core, origin: &str) -> Result<Self, CatalogError> {
-        let secret = core.catalog.secret(SECRET).await?;
+        let secret = core.catalog.secret(LOG_SECRET).await?;
         let weigh = |_: &TileAddress, tile: &Bytes| {
             u32::try_from(ENTRY_BYTES + tile.len()).unwrap_or(u32::MAX)
         };
@@ -181,7 +178,10 @@ impl PublicationLog {
                     let below =
                         self.read_tile(TileAddress { kind, number, width: TILE_WIDTH }).await?;
                     let (below, _) = below.as_chunks::<32>();
-                    hashes.push(root_of_tile(below).ok_or_else(incomplete)?.0);
+                    // The pairs of a full tile are those of a tree of its hashes.
+                    let mut tree = TreeHasher::default();
+                    below.iter().for_each(|hash| tree.push(Hash(*hash)));
+                    hashes.push(tree.root().0);
                 }
                 self.catalog.insert_log_hashes(level, stored, &hashes).await?;
                 stored += hashes.len() as u64;
@@ -227,15 +227,6 @@ impl PublicationLog {
     fn check_width(&self, address: TileAddress, found: usize) -> Result<(), Error> {
         if found == usize::from(address.width) { Ok(()) } else { Err(incomplete()) }
     }
-}
-
-/// Returns the hash of a full tile: its pairs are those of a tree of 256 leaves.
-fn root_of_tile(hashes: &[[u8; 32]]) -> Option<Hash> {
-    let mut hashes: Vec<Hash> = hashes.iter().copied().map(Hash).collect();
-    while hashes.len() > 1 {
-        hashes = hashes.chunks(2).filter_map(|pair| root(pair.iter().copied())).collect();
-    }
-    hashes.first().copied()
 }
 
 fn leaf(entry: &LogEntry) -> Result<String, Error> {
