@@ -26,7 +26,7 @@ def samples(families):
             key = (sample.name, tuple(sorted(sample.labels.items())))
             assert key not in found, f"{key} is there twice"
             found[key] = sample.value
-    moving = ("process_", "yearbook_catalog_", "yearbook_catalogue_", "yearbook_connections_", "yearbook_workers_")
+    moving = ("process_", "yearbook_catalog_", "yearbook_catalogue_", "yearbook_connections_", "yearbook_database_clock_", "yearbook_workers_")
     return {key: value for key, value in found.items() if not key[0].startswith(moving)}
 
 
