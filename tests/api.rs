@@ -55,5 +55,6 @@ mod slow_readers;
 mod statements;
 mod transforms;
 mod values;
+mod webhooks;
 mod weight;
 mod wire;

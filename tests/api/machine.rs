@@ -1,10 +1,12 @@
 //! Documents for machines (contract-9-machine): addresses, types, and texts that try to break out.
 //! `tests/external/discovery` has other people's validators read them.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use yearbook_domain::Plan;
 use yearbook_domain::hex::encode_hex;
+use yearbook_domain::{Millis, Plan};
 use yearbook_tests::app::{Reply, TestApp, harvest, parks};
 
 /// A title that ends every element around it, and one that turns its direction.
@@ -261,4 +263,39 @@ async fn search_follows_the_catalog_contract_9() {
     finds("/datasets?shape=spatial", "/datasets/parks\"").await;
     app.publish(&parks().with("/title", json!("Meadows"))).await;
     finds("/datasets?q=meadows", "/datasets/parks\"").await;
+}
+
+#[tokio::test]
+async fn feeds_and_pages_name_the_largest_revision_contract_21_revised() {
+    let app = TestApp::start().await;
+    let table = |value: &str| {
+        let rows = format!(
+            "date,region,value,final\n2024-01-01,A & B,{value},true\n2024-02-01,A & B,20,true\n"
+        );
+        harvest().with_rows(&rows)
+    };
+    app.publish(&table("10.5")).await;
+    let first = get(&app, "/datasets/harvest/versions").await.text();
+    assert!(!first.contains("Largest revision"), "{first}");
+    let now = async || app.store.database_time().await.unwrap();
+    // Later than the first version.
+    let at = Millis(now().await.0 + 1_000).whole_second();
+    while now().await < at {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let plan = json!([{"at": at.to_rfc3339(), "title": "Harvest"}]);
+    app.publish(&table("11.5").with("/yearbook/releases", plan)).await;
+    for path in ["/datasets/harvest/feed.xml", "/feed.xml", "/calendar/feed.xml"] {
+        let text = get(&app, path).await.text();
+        let revision = "0 inserted, 0 deleted, 1 updated; largest revision: \
+            value of 2024-01-01, A &amp; B from 10.5 to 11.5";
+        assert!(text.contains(revision), "{path}: {text}");
+    }
+    for path in ["/datasets/harvest", "/datasets/harvest/versions"] {
+        let text = get(&app, path).await.text();
+        assert!(
+            text.contains("value of 2024-01-01, A &#38; B from 10.5 to 11.5"),
+            "{path}: {text}"
+        );
+    }
 }

@@ -25,6 +25,7 @@ use yearbook_scan::{ReadMetricsSnapshot, Reader};
 use yearbook_server::{AppState, LimitSettings, ResponseCacheStats, ServiceSettings, Services};
 use yearbook_signup::{Signup, SignupMode, SignupSettings};
 use yearbook_storage::{MadeFiles, ObjectStorage, StorageSettings};
+use yearbook_webhooks::{WebhookSettings, Webhooks};
 use yearbook_workers::Workers;
 
 use crate::components;
@@ -68,6 +69,9 @@ pub struct TestApp {
     workers: Arc<Workers>,
     /// Sign-up; its mode `off` leaves it out of the service.
     pub signup: Arc<Signup>,
+    /// Addresses that are told of new versions, private ones included. Nobody is before
+    /// [`Webhooks::start`].
+    pub webhooks: Arc<Webhooks>,
     /// Loaded plugins.
     pub registry: Arc<PluginRegistry>,
     /// Monitor of the releases. It follows the catalog where a test starts it.
@@ -244,6 +248,8 @@ impl TestApp {
             ReleaseMonitor::new(Arc::clone(&store), Arc::clone(&sandbox), release_settings)
                 .unwrap();
         let signup = Signup::open(Arc::clone(&store), signup, BASE_URL).await.unwrap();
+        let webhooks = WebhookSettings { enabled: true, allow_private: true };
+        let webhooks = Webhooks::open(Arc::clone(&store), webhooks, BASE_URL).await.unwrap();
         let reader = Reader::new(files.clone(), Arc::clone(&workers))
             .with_selection_budget(settings.limits.selection_bytes)
             .with_column_cache(settings.server.column_cache_bytes);
@@ -271,6 +277,7 @@ impl TestApp {
             workers: Arc::clone(&workers),
             required_formats: PLUGINS[..4].iter().map(|&format| format.to_owned()).collect(),
             signup: (signup.settings().mode != SignupMode::Off).then(|| Arc::clone(&signup)),
+            webhooks: Some(Arc::clone(&webhooks)),
             settings: settings.clone(),
         })
         .await
@@ -285,6 +292,7 @@ impl TestApp {
             files,
             workers,
             signup,
+            webhooks,
             registry,
             release_monitor,
             sandbox,

@@ -166,13 +166,13 @@ impl CatalogCache {
         self.view().revision
     }
 
-    /// Returns [`Revisions::all`] as they were last read.
+    /// Returns [`crate::Revisions::all`] as they were last read.
     #[must_use]
     pub fn database_revision(&self) -> i64 {
         self.view.load().revisions.all
     }
 
-    /// Returns [`Revisions::keys`] as they were last read.
+    /// Returns [`crate::Revisions::keys`] as they were last read.
     pub(crate) fn keys_revision(&self) -> i64 {
         self.view.load().revisions.keys
     }

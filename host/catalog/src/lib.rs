@@ -42,6 +42,7 @@ pub use queries::canary::{CanaryTotals, ReleaseUsage};
 pub use queries::citations::{CitedSnapshot, CitedState};
 pub use queries::future_times::FutureTimes;
 pub use queries::holds::HoldOutcome;
+pub use queries::hosts::HostRecord;
 pub use queries::keys::{FoundKey, KeyRecord};
 pub use queries::known_history::KnownHistory;
 pub use queries::log_entries::LOG_SECRET;
@@ -66,6 +67,9 @@ pub use queries::versions::{ChangeRange, RetainedVersion};
 pub use queries::waiting::{ChangeOfWaiting, Waiting, is_near};
 pub use queries::waiting_commits::{NewRelease, ReleaseOutcome};
 pub use queries::waiting_datasets::FutureDataset;
+pub use queries::webhooks::{
+    AfterFailure, DueWebhook, NewWebhook, WEBHOOKS_OF_AN_ACCOUNT, WebhookFacts, WebhookRecord,
+};
 pub use quota::reservation::{QuotaExceeded, QuotaReservation, ReserveError};
 pub use quota::{Quota, QuotaUsage};
 pub use retention::{Retention, monthly_snapshot};

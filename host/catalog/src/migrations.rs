@@ -42,6 +42,11 @@ pub(crate) fn sqlite_migrator() -> Migrator {
     migrator
 }
 
+/// Returns the number of the newest migration that this program knows.
+pub(crate) fn newest_migration() -> i64 {
+    sqlite_migrator().iter().map(|migration| migration.version).max().unwrap_or(0)
+}
+
 #[cfg(feature = "postgres")]
 pub(crate) use postgres::migrate_postgres;
 

@@ -13,6 +13,7 @@ pub(crate) mod datasets;
 pub(crate) mod future_times;
 mod history_writes;
 pub(crate) mod holds;
+pub(crate) mod hosts;
 pub(crate) mod key_uses;
 pub(crate) mod keys;
 pub(crate) mod known_history;
@@ -35,6 +36,7 @@ pub(crate) mod versions;
 pub(crate) mod waiting;
 pub(crate) mod waiting_commits;
 pub(crate) mod waiting_datasets;
+pub(crate) mod webhooks;
 
 use yearbook_domain::Millis;
 

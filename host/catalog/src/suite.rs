@@ -10,6 +10,7 @@ mod clocks;
 mod conflict;
 pub(crate) mod fixtures;
 mod history;
+mod hosts;
 mod key_verifier;
 mod keys;
 mod log_entries;
@@ -24,6 +25,7 @@ mod unreferenced;
 mod usage;
 mod versions;
 mod waiting;
+mod webhooks;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -102,6 +104,11 @@ macro_rules! every_rule {
             waiting: hosts_turn_to_a_release_at_its_time_and_never_before_contract_21,
             waiting: a_host_that_hears_nothing_shows_no_release_contract_21,
             waiting: what_waits_is_kept_by_retention_and_counted_for_nothing_contract_21,
+            hosts: hosts_are_listed_until_they_stop_or_are_silent_contract_21,
+            webhooks: an_address_is_told_of_what_is_published_after_it_in_order_contract_21,
+            webhooks: of_several_hosts_one_attempts_a_message_contract_21,
+            webhooks: what_failed_waits_and_ends_alone_contract_21,
+            webhooks: an_address_goes_with_its_account_contract_21,
             conflict: a_draft_whose_predecessor_has_moved_is_refused,
             conflict: what_is_current_already_is_unchanged_whatever_it_was_compared_with,
             conflict: a_retired_dataset_is_followed_without_a_gap,

@@ -6,6 +6,7 @@
 mod log;
 mod plugin;
 mod plugin_source;
+mod webhooks;
 
 use std::path::PathBuf;
 
@@ -16,6 +17,7 @@ use yearbook_domain::{DatasetName, Millis, Plan, release_time};
 pub use log::{LogCheck, LogCommand};
 pub use plugin::{Actor, PluginCommand, TemplateKind};
 pub use plugin_source::PluginSource;
+pub use webhooks::WebhooksCommand;
 
 /// Public statistics, published as snapshots and served over HTTP as JSON, CSV, Arrow or Parquet.
 #[derive(Debug, Parser)]
@@ -97,6 +99,9 @@ pub enum Command {
     /// Sign-up for Free keys
     #[command(subcommand)]
     Signup(SignupCommand),
+    /// Addresses that are told of new versions
+    #[command(subcommand)]
+    Webhooks(WebhooksCommand),
     /// Published datasets
     #[command(subcommand)]
     Datasets(DatasetsCommand),

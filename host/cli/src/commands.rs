@@ -15,6 +15,7 @@ mod release;
 mod serve;
 mod share;
 mod signup;
+mod webhooks;
 
 use anyhow::Context as _;
 use serde_json::json;
@@ -37,6 +38,7 @@ pub async fn run(context: &CommandContext, command: Command) -> anyhow::Result<(
         Command::Keys(keys) => keys::run(context, keys).await,
         Command::Share(share) => share::run(context, share).await,
         Command::Signup(signup) => signup::run(context, signup).await,
+        Command::Webhooks(webhooks) => webhooks::run(context, webhooks).await,
         Command::Datasets(datasets) => datasets::run(context, datasets).await,
         Command::Log(log) => log::run(context, log).await,
         Command::Release(release) => release::run(context, release).await,

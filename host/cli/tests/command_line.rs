@@ -59,3 +59,5 @@ mod signals;
 mod signup;
 #[path = "command_line/traces.rs"]
 mod traces;
+#[path = "command_line/webhooks.rs"]
+mod webhooks;

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    ChangeCounts, Column, CreditLine, DatasetName, Millis, Snapshot, SnapshotId, StoredFile,
+    ChangeCounts, Column, CreditLine, DatasetName, LargestRevision, Millis, Snapshot, SnapshotId,
+    StoredFile,
 };
 
 pub use query::{DEFAULT_LIMIT, parse_query};
@@ -40,6 +41,9 @@ pub struct ChangeSet {
     pub rows: u64,
     /// Numbers of rows by kind.
     pub counts: ChangeCounts,
+    /// The value that was revised most. `None` if no number was, or if it is not known.
+    #[serde(default)]
+    pub largest_revision: Option<LargestRevision>,
     /// File that holds them.
     pub file: StoredFile,
     /// Columns of the newer snapshot, which are those of the file besides [`CHANGE_TYPE`]. A column

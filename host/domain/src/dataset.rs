@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Number;
 
 use crate::meaning::{ColumnMeaning, DatasetMeaning, StatusColumn};
 use crate::read_plan::json_number;
@@ -243,6 +244,20 @@ impl ChangeCounts {
     }
 }
 
+/// The value that a version revised most: by the difference as a share of the greater amount, so
+/// that values of several units stand beside each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LargestRevision {
+    /// Column of the value.
+    pub column: String,
+    /// Columns of the row's primary key with their values as text, in the order of the key.
+    pub key: Vec<(String, String)>,
+    /// The value of the version before.
+    pub before: Number,
+    /// The value of this version.
+    pub after: Number,
+}
+
 /// A retained snapshot in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotSummary {
@@ -257,6 +272,8 @@ pub struct SnapshotSummary {
     /// Rows that it changed of the snapshot before it. `None` if it is the first, or if what it
     /// changed is not known.
     pub changes: Option<ChangeCounts>,
+    /// The value that it revised most. `None` if it revised no number, or if that is not known.
+    pub largest_revision: Option<LargestRevision>,
     /// True when no rule on retention drops it.
     pub held: bool,
     /// True when its licence lets its whole file be handed on.

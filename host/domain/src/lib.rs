@@ -50,8 +50,8 @@ pub use citation::{CanonicalQuery, Citation, CitationFormat};
 pub use credit::{Credit, CreditLine, SourceEntry};
 pub use cursor::{CursorPosition, CursorSource};
 pub use dataset::{
-    BoundingBox, ChangeCounts, Column, ColumnRole, ColumnType, Dataset, Snapshot, SnapshotSummary,
-    StoredFile, TableLayout, iceberg_number,
+    BoundingBox, ChangeCounts, Column, ColumnRole, ColumnType, Dataset, LargestRevision, Snapshot,
+    SnapshotSummary, StoredFile, TableLayout, iceberg_number,
 };
 pub use identity::{Date, Digest, KeyId, PluginKind, SnapshotId};
 pub use log_entry::LogEntry;

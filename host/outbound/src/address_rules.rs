@@ -55,7 +55,10 @@ impl AddressRules {
     }
 
     /// Checks the host of `url` where it is an address itself.
-    pub(crate) fn check_literal(self, url: &Url) -> Result<(), ForbiddenAddress> {
+    ///
+    /// # Errors
+    /// [`ForbiddenAddress`] where it is one outside the rules.
+    pub fn check_literal(self, url: &Url) -> Result<(), ForbiddenAddress> {
         let host = url.host_str().unwrap_or_default();
         match ip_literal(host).filter(|address| !self.allow(*address)) {
             Some(address) => Err(ForbiddenAddress { host: host.to_owned(), address }),

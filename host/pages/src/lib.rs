@@ -32,6 +32,7 @@ mod refusal;
 mod signup;
 mod signup_metrics;
 mod state;
+mod version_changes;
 
 use std::sync::Arc;
 

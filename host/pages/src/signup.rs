@@ -4,6 +4,7 @@
 mod account;
 mod confirm;
 mod posted_form;
+mod webhooks;
 
 use std::sync::Arc;
 

@@ -10,6 +10,7 @@ use yearbook_http::metrics::MetricsWriter;
 use yearbook_http::{Core, Error};
 use yearbook_search::{NewestIndex, SearchIndex};
 use yearbook_signup::Signup;
+use yearbook_webhooks::Webhooks;
 
 use crate::calendar::CurrentCalendar;
 use crate::dataset_formats::DatasetFormatCache;
@@ -24,6 +25,8 @@ pub struct PagesState {
     pub(crate) settings: PageSettings,
     /// Sign-up for Free keys. `None` where it is off.
     pub(crate) signup: Option<Arc<Signup>>,
+    /// Addresses that are told of new versions. `None` where nobody is.
+    pub(crate) webhooks: Option<Arc<Webhooks>>,
     /// The room that computes rows that citations name.
     pub(crate) cited_rows: Arc<dyn CitedRowSource>,
     /// The frame of all pages.
@@ -48,7 +51,7 @@ impl PagesState {
     pub async fn new(
         core: Arc<Core>,
         settings: PageSettings,
-        signup: Option<Arc<Signup>>,
+        (signup, webhooks): (Option<Arc<Signup>>, Option<Arc<Webhooks>>),
         cited_rows: Arc<dyn CitedRowSource>,
         search: NewestIndex,
     ) -> Result<Self, CatalogError> {
@@ -63,6 +66,7 @@ impl PagesState {
             search,
             settings,
             signup,
+            webhooks,
             cited_rows,
             core,
         })

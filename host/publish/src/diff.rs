@@ -4,6 +4,7 @@
 
 mod change_file;
 pub(crate) mod fingerprints;
+mod largest_revision;
 mod row_fates;
 
 use std::sync::Arc;
@@ -60,11 +61,11 @@ pub(crate) async fn compare_snapshots(
     let [before, after] = comparison.run(merge).await?;
 
     progress.stage("writing changes", Some(old.rows + new.rows));
-    let mut sink = ChangeFileWriter::new(&new.columns)?;
+    let mut sink = ChangeFileWriter::new(&new.columns, &key)?;
     for (side, fates) in [(older, before), (newer, after)] {
         sink = comparison.write(&side, fates, sink).await?;
     }
-    let (written, counts) = comparison.run(move || Ok(sink.finish()?)).await?;
+    let (written, counts, largest_revision) = comparison.run(move || Ok(sink.finish()?)).await?;
     let file = files.put_open_file(written, &std::env::temp_dir()).await?;
     Ok(ChangeSet {
         from: old.id,
@@ -73,6 +74,7 @@ pub(crate) async fn compare_snapshots(
         committed_at: new.created_at,
         rows: counts.file_rows(),
         counts,
+        largest_revision,
         file,
         columns: new.columns.clone(),
         from_credit: (&old.credit).into(),

@@ -23,6 +23,17 @@ pub(crate) struct SnapshotFileMetadata<'a> {
     /// Key-value metadata: the credit and the ids, so that they survive the file
     /// (contract-3-credit-in-files).
     pub(crate) words: Vec<(&'static str, String)>,
+    /// Compression of its pages.
+    pub(crate) compression: FileCompression,
+}
+
+/// Compression of a file, by how it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileCompression {
+    /// Every request reads it: what decodes fastest.
+    Fast,
+    /// Few requests read it, and it is kept for long: what is smallest.
+    Small,
 }
 
 /// A snapshot file being written.

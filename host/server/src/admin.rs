@@ -1,8 +1,8 @@
 //! The admin listener: `/metrics`, and health as on the public routes. It is a listener of its own
 //! (`server.admin_listen`), which clients cannot reach: nothing here needs a key.
 
-use std::io;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -11,10 +11,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
 use tokio::net::TcpListener;
+use yearbook_http::metrics::{self, MetricsWriter};
 use yearbook_http::middleware::{error_bodies, guards};
 use yearbook_http::serve::accept;
 use yearbook_http::settings::ServerSettings;
-use yearbook_http::{Error, accept, metrics};
+use yearbook_http::{Error, accept};
+use yearbook_webhooks::{DeliveryOutcome, Webhooks};
 
 use crate::state::AppState;
 
@@ -59,7 +61,7 @@ async fn metrics_text(State(state): State<AppState>, request: Request) -> Result
         }
         #[cfg(feature = "share")]
         state.share.write_metrics(sheet)?;
-        Ok(())
+        state.webhooks.as_ref().map_or(Ok(()), |webhooks| write_deliveries(webhooks, sheet))
     })
     .map_err(|error| Error::internal("write metrics", &error))?;
     let (content_type, text) = if accept::names(request.headers(), "application/openmetrics-text") {
@@ -69,4 +71,14 @@ async fn metrics_text(State(state): State<AppState>, request: Request) -> Result
     };
     Ok(([(CONTENT_TYPE, content_type), (CACHE_CONTROL, "no-store"), (VARY, "Accept")], text)
         .into_response())
+}
+
+/// Writes what became of messages about new versions (contract-21-webhooks).
+fn write_deliveries(webhooks: &Webhooks, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
+    sheet.counter(
+        "yearbook_webhook_deliveries",
+        "Attempts to tell an address of a version, by what became of them.",
+        DeliveryOutcome::ALL
+            .map(|outcome| (vec![("outcome", outcome.as_str())], webhooks.deliveries(outcome))),
+    )
 }

@@ -19,6 +19,7 @@ use yearbook_scan::Reader;
 use yearbook_share::ShareState;
 use yearbook_signup::Signup;
 use yearbook_storage::ObjectStorage;
+use yearbook_webhooks::Webhooks;
 use yearbook_workers::Workers;
 
 #[cfg(any(feature = "pages", feature = "adapters"))]
@@ -54,6 +55,8 @@ pub struct Services {
     pub required_formats: Vec<String>,
     /// Sign-up for Free keys. `None` where it is off.
     pub signup: Option<Arc<Signup>>,
+    /// Addresses that are told of new versions. `None` where nobody is.
+    pub webhooks: Option<Arc<Webhooks>>,
     /// Settings of the operator.
     pub settings: ServiceSettings,
 }
@@ -63,6 +66,8 @@ pub struct Services {
 pub struct AppState {
     pub(crate) core: Arc<Core>,
     pub(crate) api: Arc<ApiState>,
+    /// `None` where nobody is told of new versions.
+    pub(crate) webhooks: Option<Arc<Webhooks>>,
     /// `None` where the settings have no pages.
     #[cfg(feature = "pages")]
     pub(crate) pages: Option<Arc<PagesState>>,
@@ -124,13 +129,15 @@ impl AppState {
             pages: if has_pages {
                 let settings = services.settings.pages;
                 let (core, cited_rows) = (Arc::clone(&core), Arc::clone(&api));
-                let pages = PagesState::new(core, settings, services.signup, cited_rows, search);
+                let mails = (services.signup, services.webhooks.clone());
+                let pages = PagesState::new(core, settings, mails, cited_rows, search);
                 Some(Arc::new(Box::pin(pages).await?))
             } else {
                 None
             },
             #[cfg(feature = "share")]
             share: Arc::new(ShareState::new(Arc::clone(&core), services.settings.share).await?),
+            webhooks: services.webhooks,
             core,
             api,
         })

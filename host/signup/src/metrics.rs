@@ -27,6 +27,10 @@ pub enum SignupStage {
     LinksEnded,
     /// Keys were revoked.
     Revoked,
+    /// An address was added that is told of new versions.
+    WebhookAdded,
+    /// One was removed.
+    WebhookRemoved,
     /// An account was deleted.
     Deleted,
     /// A link was used before, had expired or never existed.
@@ -51,7 +55,9 @@ words! {
         Queued = "queued", AddressExhausted = "address_exhausted",
         NetworkExhausted = "network_exhausted", InstallationExhausted = "installation_exhausted",
         Robot = "robot", Invalid = "invalid", Opened = "opened", Replaced = "replaced",
-        LinksEnded = "links_ended", Revoked = "revoked", Deleted = "deleted", LinkGone = "link_gone",
+        LinksEnded = "links_ended", Revoked = "revoked",
+        WebhookAdded = "webhook_added", WebhookRemoved = "webhook_removed", Deleted = "deleted",
+        LinkGone = "link_gone",
     }
 }
 
@@ -69,6 +75,8 @@ impl SignupStage {
                 | Self::Replaced
                 | Self::LinksEnded
                 | Self::Revoked
+                | Self::WebhookAdded
+                | Self::WebhookRemoved
                 | Self::Deleted
         )
     }

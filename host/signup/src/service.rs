@@ -11,7 +11,7 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use yearbook_catalog::{
     AccountChange, AccountOutcome, AccountRecord, Catalog, IssuedKey, KeyRecord, LINK_LIFETIME_MS,
-    NewAccountKey, NewSignupLink, QueueOutcome, clock, key,
+    NewAccountKey, NewSignupLink, NewWebhook, QueueOutcome, clock, key,
 };
 use yearbook_domain::{MailAddress, Millis, Plan};
 
@@ -71,7 +71,7 @@ pub enum LinkState {
 }
 
 /// Change that the holder of a link asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccountAction {
     /// A first key.
     Open,
@@ -84,6 +84,10 @@ pub enum AccountAction {
     EndLinks,
     /// The end of every key.
     Revoke,
+    /// One more address that is told of new versions.
+    AddWebhook(NewWebhook),
+    /// The end of the address with this id.
+    RemoveWebhook(String),
     /// The end of the account.
     Delete,
 }
@@ -99,6 +103,9 @@ pub enum LinkAnswer {
     Gone,
     /// The account is not in the state for this change; the link still works.
     OtherState,
+    /// The account has as many addresses that are told of new versions as it may have; the link
+    /// still works.
+    TooManyWebhooks,
 }
 
 impl Signup {
@@ -219,6 +226,8 @@ impl Signup {
         let change = match action {
             AccountAction::EndLinks => AccountChange::EndLinks,
             AccountAction::Revoke => AccountChange::Revoke,
+            AccountAction::AddWebhook(webhook) => AccountChange::AddWebhook(webhook),
+            AccountAction::RemoveWebhook(id) => AccountChange::RemoveWebhook(id),
             AccountAction::Delete => AccountChange::Delete,
             AccountAction::Open | AccountAction::Replace { .. } => {
                 let (text, key) = new_key(now)?;
@@ -243,6 +252,7 @@ impl Signup {
                 Ok(LinkAnswer::Gone)
             }
             AccountOutcome::OtherState => Ok(LinkAnswer::OtherState),
+            AccountOutcome::TooManyWebhooks => Ok(LinkAnswer::TooManyWebhooks),
         }
     }
 
@@ -268,12 +278,14 @@ impl Signup {
 }
 
 impl AccountAction {
-    fn stage(self) -> SignupStage {
+    fn stage(&self) -> SignupStage {
         match self {
             Self::Open => SignupStage::Opened,
             Self::Replace { .. } => SignupStage::Replaced,
             Self::EndLinks => SignupStage::LinksEnded,
             Self::Revoke => SignupStage::Revoked,
+            Self::AddWebhook(_) => SignupStage::WebhookAdded,
+            Self::RemoveWebhook(_) => SignupStage::WebhookRemoved,
             Self::Delete => SignupStage::Deleted,
         }
     }

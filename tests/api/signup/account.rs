@@ -122,3 +122,55 @@ async fn the_account_page_ends_every_link_of_its_keys_contract_15() {
     assert_eq!(signup.app.get(&make().await).send().await.status, 200);
     assert_eq!(signup.act(&token, "end_links", "").await.status, 410, "the mailed link is used up");
 }
+
+#[tokio::test]
+async fn webhooks_are_added_and_removed_on_the_account_page_contract_21_webhooks() {
+    let signup = generous().await;
+    let app = &signup.app;
+    app.publish(&harvest()).await;
+    signup.sign_up(ANN).await;
+    let add = async |token: &str, url: &str, dataset: &str| {
+        let fields =
+            [("token", token), ("action", "add_webhook"), ("url", url), ("dataset", dataset)];
+        app.ask("POST", "/account").form(&fields).send().await
+    };
+    let (path, token) = signup.link(ANN).await;
+    assert!(app.get(&path).send().await.text().contains("Add the webhook"));
+    for (url, dataset, why) in [
+        ("example.org/hook", "", "no web address"),
+        ("ftp://example.org/hook", "", "no web address"),
+        ("https://ann:secret@example.org/hook", "", "carries a user name"),
+        ("https://example.org/hook", "nothing", "There is no dataset of that name"),
+    ] {
+        let refused = add(&token, url, dataset).await;
+        assert_eq!(refused.status, 422, "{url}");
+        let text = refused.text();
+        assert!(text.contains(why) && text.contains("Please mend this first"), "{text}");
+        assert!(text.contains(&format!("value=\"{url}\"")), "what was typed stays: {text}");
+    }
+    // The link was left alone by what was refused.
+    let added = add(&token, "https://example.org/one?a=<b>", "harvest").await;
+    let webhooks = app.store.webhooks().await.unwrap();
+    assert_eq!((added.status.as_u16(), webhooks.len()), (200, 1));
+    assert!(added.text().contains(&app.webhooks.secret(&webhooks[0].id)), "{}", added.text());
+    assert_eq!(add(&token, "https://example.org/two", "").await.status, 410, "it is used up");
+
+    for number in 2..=5 {
+        let (_, token) = signup.link(ANN).await;
+        assert_eq!(add(&token, &format!("https://example.org/{number}"), "").await.status, 200);
+    }
+    let (path, token) = signup.link(ANN).await;
+    let page = app.get(&path).send().await.text();
+    assert!(page.contains("https://example.org/one?a=%3Cb%3E"), "{page}");
+    assert!(!page.contains("Add the webhook") && !page.contains("whsec_"), "{page}");
+    let refused = add(&token, "https://example.org/six", "").await;
+    assert_eq!(refused.status, 422);
+    assert!(refused.text().contains("5 webhooks at most"), "{}", refused.text());
+    let fields =
+        [("token", token.as_str()), ("action", "remove_webhook"), ("webhook", &webhooks[0].id)];
+    assert_eq!(app.ask("POST", "/account").form(&fields).send().await.status, 200);
+    assert_eq!(app.store.webhooks().await.unwrap().len(), 4);
+    let (_, token) = signup.link(ANN).await;
+    assert_eq!(signup.act(&token, "delete", "").await.status, 200);
+    assert_eq!(app.store.webhooks().await.unwrap(), []);
+}

@@ -8,6 +8,7 @@ use super::bump_revision;
 use super::keys::{self, KeyRecord, KeyRow};
 use super::signup_links::{self, NewSignupLink, QueueOutcome, SignupBounds, SignupHmac};
 use super::sql_enum::RowContext;
+use super::webhooks::{self, NewWebhook, WebhookRecord};
 use crate::catalog::transaction;
 use crate::sql::Connection;
 use crate::{Catalog, CatalogError, KeyHash};
@@ -59,6 +60,8 @@ pub struct AccountRecord {
     pub usage_key: KeyId,
     /// The keys that work now, oldest first.
     pub keys: Vec<KeyRecord>,
+    /// Addresses that are told of new versions, oldest first.
+    pub webhooks: Vec<WebhookRecord>,
 }
 
 /// A key to add to an account.
@@ -83,6 +86,10 @@ pub enum AccountChange {
     EndLinks,
     /// The end of every key.
     Revoke,
+    /// One more address that is told of new versions.
+    AddWebhook(NewWebhook),
+    /// The end of the address with this id.
+    RemoveWebhook(String),
     /// The end of every key and of the account.
     Delete,
 }
@@ -97,6 +104,9 @@ pub enum AccountOutcome {
     /// Nothing changed, and the link stays valid: there is an account already (opening), or none
     /// (every other change).
     OtherState,
+    /// Nothing changed, and the link stays valid: the account has as many addresses that are told
+    /// of new versions as it may have.
+    TooManyWebhooks,
 }
 
 impl Catalog {
@@ -118,7 +128,9 @@ impl Catalog {
             let rows: Vec<KeyRow> =
                 connection.query(WORKING_KEYS).bind(&id).bind(now.0).all().await?;
             let keys = rows.into_iter().map(KeyRow::read).collect::<Result<_, _>>()?;
-            Ok(Some(AccountRecord { id, created_at: Millis(created_at), usage_key, keys }))
+            let webhooks = webhooks::of_account(connection, &id).await?;
+            let created_at = Millis(created_at);
+            Ok(Some(AccountRecord { id, created_at, usage_key, keys, webhooks }))
         })
     }
 
@@ -197,8 +209,17 @@ async fn change_by_link(
             end_keys(connection, &account, *others_end).await?;
             insert_key(connection, &account, key).await?;
         }
+        AccountChange::AddWebhook(webhook) => {
+            if !webhooks::insert_of_account(connection, &account, webhook).await? {
+                return Ok(AccountOutcome::TooManyWebhooks);
+            }
+        }
+        AccountChange::RemoveWebhook(id) => {
+            webhooks::remove(connection, id, Some(&account)).await?;
+        }
         AccountChange::Delete => {
             end_keys(connection, &account, now).await?;
+            webhooks::remove_of_account(connection, &account).await?;
             connection.query(MARK_DELETED).bind(&account).bind(now.0).execute().await?;
             let mails = connection.query(DELETE_MAILS_OF_ADDRESS).bind(address.as_slice());
             mails.execute().await?;

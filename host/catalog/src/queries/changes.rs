@@ -1,7 +1,9 @@
 //! Row-level changes between snapshots. Never reads the files that hold them.
 
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{ChangeCounts, CreditLine, DatasetName, Millis, Stored, StoredFile};
+use yearbook_domain::{
+    ChangeCounts, CreditLine, DatasetName, LargestRevision, Millis, Stored, StoredFile,
+};
 
 use super::sql_enum::{RowContext, encode_json, encode_u64};
 use super::{history_writes, snapshots};
@@ -11,8 +13,8 @@ use crate::{Catalog, CatalogError};
 
 const INSERT_CHANGES: &str = "
     INSERT INTO changes (number, dataset, from_number, from_id, to_id, committed_at, row_count, file_sha256, file_bytes, columns,
-        from_attribution, from_licence, to_attribution, to_licence, inserted, deleted, updated)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
+        from_attribution, from_licence, to_attribution, to_licence, inserted, deleted, updated, largest_revision)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
 
 /// Follows the newer snapshot to its new number.
 const RENUMBER_CHANGES: &str = "UPDATE changes SET number = $2 WHERE number = $1";
@@ -34,7 +36,7 @@ macro_rules! change_sets {
         concat!(
             "SELECT number, from_number, from_id, to_id, committed_at, row_count, file_sha256,
                 file_bytes, columns, version, inserted, deleted, updated, from_attribution,
-                from_licence, to_attribution, to_licence
+                from_licence, to_attribution, to_licence, largest_revision
             FROM changes WHERE dataset = $1",
             $which
         )
@@ -79,6 +81,7 @@ pub(super) struct ChangesRow {
     from_licence: String,
     to_attribution: String,
     to_licence: String,
+    largest_revision: Option<String>,
 }
 
 impl ChangesRow {
@@ -87,6 +90,7 @@ impl ChangesRow {
         let place = RowContext { table: "changes", row: &self.to_id };
         Ok(ChangeSet {
             counts: counts(&place, self.inserted, self.deleted, self.updated)?,
+            largest_revision: revision(&place, self.largest_revision.as_deref())?,
             rows: place.count("row_count", self.row_count)?,
             file: StoredFile {
                 bytes: place.count("file_bytes", self.file_bytes)?,
@@ -118,6 +122,14 @@ pub(super) fn counts(
         deleted: place.count("deleted", deleted)?,
         updated: place.count("updated", updated)?,
     })
+}
+
+/// Reads the value that was revised most.
+pub(super) fn revision(
+    place: &RowContext<'_>,
+    json: Option<&str>,
+) -> Result<Option<LargestRevision>, sqlx::Error> {
+    json.map(|json| place.decode_json("largest_revision", json)).transpose()
 }
 
 /// Reads the part of the history that leads to the current snapshot without a gap.
@@ -168,6 +180,7 @@ pub(super) async fn insert(
         .bind(encode_u64(inserted)?)
         .bind(encode_u64(deleted)?)
         .bind(encode_u64(updated)?)
+        .bind(changes.largest_revision.as_ref().map(encode_json).transpose()?)
         .execute()
         .await?;
     Ok(())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use yearbook_domain::{Dataset, DatasetName, Millis, Namespace, SnapshotSummary};
 
-use super::changes::counts;
+use super::changes::{counts, revision};
 use super::snapshots::{COLUMNS, ColumnRow, SnapshotRow, snapshot_columns};
 use super::sql_enum::RowContext;
 use super::{bump_revision, database_time, holds};
@@ -63,7 +63,7 @@ const CURRENT_COLUMNS: &str = "
 macro_rules! summaries {
     () => {
         "SELECT s.dataset, s.id, s.version, s.created_at, s.row_count, s.held_at, s.bulk_redistribution,
-            c.inserted, c.deleted, c.updated
+            c.inserted, c.deleted, c.updated, c.largest_revision
         FROM snapshots s LEFT JOIN changes c ON c.number = s.number"
     };
 }
@@ -165,6 +165,7 @@ struct SummaryRow {
     inserted: Option<i64>,
     deleted: Option<i64>,
     updated: Option<i64>,
+    largest_revision: Option<String>,
 }
 
 impl SummaryRow {
@@ -184,6 +185,7 @@ impl SummaryRow {
                 }
                 _ => None,
             },
+            largest_revision: revision(&place, self.largest_revision.as_deref())?,
         };
         Ok((self.dataset, summary))
     }

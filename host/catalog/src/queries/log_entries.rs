@@ -23,7 +23,8 @@ const APPEND: &str = "
     WHERE s.dataset = $1
         AND NOT EXISTS (SELECT 1 FROM log_entries l WHERE l.dataset = s.dataset AND l.version = s.version)";
 
-const SIZE: &str = "SELECT CAST(COALESCE(MAX(entry) + 1, 0) AS BIGINT) FROM log_entries";
+/// Selects the number of entries.
+pub(super) const SIZE: &str = "SELECT CAST(COALESCE(MAX(entry) + 1, 0) AS BIGINT) FROM log_entries";
 
 const ENTRIES: &str = "
     SELECT entry, dataset, version, snapshot, digest, committed_at, released_at FROM log_entries
@@ -43,7 +44,8 @@ const HASHES: &str = "
 const INSERT_HASH: &str = "
     INSERT INTO log_hashes (level, number, hash) VALUES ($1, $2, $3) ON CONFLICT (level, number) DO NOTHING";
 
-type EntryRow = (i64, String, i64, String, String, i64, i64);
+/// A row of the log.
+pub(super) type EntryRow = (i64, String, i64, String, String, i64, i64);
 
 impl Catalog {
     /// Counts the entries of the log.
@@ -137,7 +139,8 @@ impl Catalog {
     }
 }
 
-const PLACE: RowContext<'static> = RowContext { table: "log_entries", row: "the log" };
+/// The log in messages.
+pub(super) const PLACE: RowContext<'static> = RowContext { table: "log_entries", row: "the log" };
 
 /// Adds to the log what is visible of a dataset and not in it. After [`super::bump_revision`],
 /// whose row every writer passes until it has committed: so indexes are dense and in the order of
@@ -152,7 +155,8 @@ pub(super) async fn append(
     statement.bind(committed_at.map(|at| at.0)).execute().await.map(drop)
 }
 
-fn read(row: EntryRow) -> Result<(u64, LogEntry), sqlx::Error> {
+/// Reads an entry with its index.
+pub(super) fn read(row: EntryRow) -> Result<(u64, LogEntry), sqlx::Error> {
     let (index, dataset, version, snapshot, digest, committed, released) = row;
     let entry = LogEntry {
         dataset: PLACE.parse("dataset", &dataset)?,

@@ -3,7 +3,7 @@
 
 use yearbook_domain::Millis;
 
-use super::{mails, signup_links};
+use super::{mails, signup_links, webhooks};
 use crate::catalog::transaction;
 use crate::{Catalog, CatalogError};
 
@@ -52,6 +52,7 @@ impl Catalog {
             for (account,) in forgotten {
                 connection.query(DELETE_USAGE).bind(&account).execute().await?;
                 connection.query(DELETE_KEYS).bind(&account).execute().await?;
+                webhooks::remove_of_account(connection, &account).await?;
                 purged.accounts +=
                     connection.query(DELETE_ACCOUNT).bind(&account).execute().await?;
             }

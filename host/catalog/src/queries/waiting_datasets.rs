@@ -69,13 +69,14 @@ async fn assemble(
     let latest = latest_time(connection, &name, Millis(i64::MAX)).await?;
     let current = Snapshot { created_at: next_commit_time(latest, release_at), ..snapshot };
     let mut snapshots = datasets::summaries(connection, &name).await?;
-    let changes: Option<ChangeCounts> = changes.map(|changes| changes.counts);
+    let counts: Option<ChangeCounts> = changes.as_ref().map(|changes| changes.counts);
     snapshots.push(SnapshotSummary {
         id: current.id,
         version,
         created_at: current.created_at,
         rows: current.rows,
-        changes,
+        changes: counts,
+        largest_revision: changes.and_then(|changes| changes.largest_revision),
         held: false,
         bulk_redistribution: current.bulk_redistribution,
     });

@@ -50,7 +50,7 @@ pub(super) async fn queue(
     store.queue_mail(link, &mail(link), bounds).await.unwrap()
 }
 
-fn new_key(at: i64) -> (IssuedKey, NewAccountKey) {
+pub(super) fn new_key(at: i64) -> (IssuedKey, NewAccountKey) {
     let (issued, hash) = key::issue().unwrap();
     let record = KeyRecord {
         id: key::new_id().unwrap(),

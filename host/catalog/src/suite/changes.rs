@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{ChangeCounts, CreditLine, Digest, SnapshotId, StoredFile};
+use yearbook_domain::{ChangeCounts, CreditLine, Digest, LargestRevision, SnapshotId, StoredFile};
 
 use super::TestDatabase;
 use super::fixtures::{
@@ -24,6 +24,12 @@ pub(crate) fn following(from: &str, to: &str, at: i64) -> Publication {
         committed_at: snapshot(to, at).created_at,
         rows: 7,
         counts: ChangeCounts { inserted: 1, deleted: 2, updated: 2 },
+        largest_revision: Some(LargestRevision {
+            column: "value".to_owned(),
+            key: vec![("region".to_owned(), "Ōtautahi".to_owned())],
+            before: i64::MAX.into(),
+            after: serde_json::Number::from_f64(0.1).unwrap(),
+        }),
         file: StoredFile { sha256: digest(&format!("{from}{to}")), bytes: 99 },
         columns: snapshot(to, at).columns,
         from_credit: line(from),

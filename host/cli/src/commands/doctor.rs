@@ -4,6 +4,7 @@
 //! each area has a file.
 
 mod connectivity;
+mod hosts;
 mod listeners;
 mod local;
 mod plugins;
@@ -73,6 +74,7 @@ pub(super) async fn run(context: &CommandContext, deep: bool) -> anyhow::Result<
     checks.add("database", found);
     if let Some(store) = &store {
         checks.add("clocks", connectivity::check_clocks(store).await);
+        checks.add("hosts", hosts::check_hosts(store).await);
         checks.add("history", connectivity::measure_history(store).await);
         checks.add("waiting releases", releases::check_waiting(context, store).await);
     }

@@ -1,6 +1,7 @@
 //! `yearbook serve`: puts the server together and runs it until SIGINT or SIGTERM
 //! (contract-6-fresh). A fresh data directory needs no step before it.
 
+pub(super) mod presence;
 mod signals;
 
 use std::io::{self, ErrorKind};
@@ -19,7 +20,8 @@ use yearbook_scan::Reader;
 use yearbook_server::{AppState, ServerSettings, ServiceSettings, Services};
 use yearbook_storage::{MadeFiles, ObjectStorage};
 
-use super::signup;
+use self::presence::Presence;
+use super::{signup, webhooks};
 use crate::builtin;
 use crate::context::CommandContext;
 use crate::descriptors;
@@ -40,7 +42,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         None => None,
     };
 
-    let RunningServer { state, plugins, store, meter, uses } =
+    let RunningServer { state, plugins, store, meter, uses, presence } =
         start(context, settings, address).await?;
 
     announce(context, address, admin.as_ref().map(|(_, address)| *address))?;
@@ -57,6 +59,7 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     if let Err(failure) = uses.flush().await {
         tracing::warn!(%failure, "the last use of some keys is not known");
     }
+    presence.end().await;
     store.close().await;
     tracing::info!("stopped");
     Ok(())
@@ -69,6 +72,7 @@ pub(super) struct RunningServer {
     store: Arc<Catalog>,
     meter: Arc<Quota>,
     uses: Arc<KeyUses>,
+    presence: Presence,
 }
 
 /// Puts a server together that will listen at `address`.
@@ -94,7 +98,9 @@ pub(super) async fn start(
     }
     plugins.follow(&live).await;
     let meter = Quota::new(Arc::clone(&store));
-    let signup = signup::start(context, &store, address).await?;
+    let base = signup::base_url(context, address);
+    let signup = signup::start(context, &store, &base).await?;
+    let webhooks = webhooks::start(context, &store, &base).await?;
     let keys = KeyVerifier::new(
         Arc::clone(&store),
         Arc::clone(&live),
@@ -102,6 +108,7 @@ pub(super) async fn start(
         context.settings.values.plans,
     );
     let uses = keys.uses();
+    let presence = Presence::start(&store, &live, address)?;
     let state = AppState::new(Services {
         keys,
         catalog_cache: live,
@@ -123,11 +130,12 @@ pub(super) async fn start(
         workers,
         required_formats: builtin::FORMATS.map(str::to_owned).to_vec(),
         signup,
+        webhooks,
         settings: ServiceSettings { server: settings, ..context.settings.values.http_settings() },
     })
     .await
     .context("the server cannot start")?;
-    Ok(RunningServer { state, plugins, store, meter, uses })
+    Ok(RunningServer { state, plugins, store, meter, uses, presence })
 }
 
 /// Interval at which hosts look for released tables that readers of Iceberg do not know.

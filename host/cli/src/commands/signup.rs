@@ -34,24 +34,31 @@ pub(super) fn check(context: &CommandContext, address: SocketAddr) -> anyhow::Re
     Ok(())
 }
 
-/// Starts sign-up for a server that listens at `address`; none where the settings have it off.
+/// Address that links and messages of a server begin with, which listens at `address`. Never the
+/// host that a client names: it would decide where the link of another leads.
+pub(super) fn base_url(context: &CommandContext, address: SocketAddr) -> String {
+    let public_url = context.settings.values.server.public_url.as_ref();
+    public_url.map_or_else(
+        || format!("http://{}", http_client::connect_address(address)),
+        |url| url.as_str().to_owned(),
+    )
+}
+
+/// Starts sign-up for a server whose addresses begin with `base`; none where the settings have it
+/// off.
 ///
 /// # Errors
 /// Fails when the catalog does not answer, or this build cannot send mails.
 pub(super) async fn start(
     context: &CommandContext,
     store: &Arc<Catalog>,
-    address: SocketAddr,
+    base: &str,
 ) -> anyhow::Result<Option<Arc<Signup>>> {
     let values = &context.settings.values;
     if values.signup.mode == SignupMode::Off || !values.pages.enabled {
         return Ok(None);
     }
-    let public_url = values.server.public_url.as_ref().map(|url| url.as_str().to_owned());
-    // Never the host that a client names: it would decide where the link of another leads.
-    let base =
-        public_url.unwrap_or_else(|| format!("http://{}", http_client::connect_address(address)));
-    let signup = Signup::open(Arc::clone(store), values.signup.clone(), &base)
+    let signup = Signup::open(Arc::clone(store), values.signup.clone(), base)
         .await
         .context("sign-up cannot start")?;
     signup.start().context("sign-up cannot send mails")?;

@@ -15,6 +15,7 @@ use yearbook_server::{
     AdapterSettings, LimitSettings, LinkSettings, PageSettings, ServerSettings, ShareSettings,
 };
 use yearbook_signup::SignupSettings;
+use yearbook_webhooks::WebhookSettings;
 
 /// Every section with its defaults.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -35,6 +36,8 @@ pub struct SettingsDocument {
     pub adapters: AdapterSettings,
     /// `[signup]`: keys for everybody with an e-mail address.
     pub signup: SignupSettings,
+    /// `[webhooks]`: addresses that are told of new versions.
+    pub webhooks: WebhookSettings,
     /// `[storage]`.
     pub storage: StorageSection,
     /// `[retention]`.

@@ -6,6 +6,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::binary::{CommandOutput, Yearbook};
+use crate::serve::within_two_seconds;
+use crate::served::CliServer;
 
 fn check<'a>(checks: &'a Value, name: &str) -> (&'a str, &'a str) {
     let found = checks
@@ -274,4 +276,20 @@ fn doctor_warns_of_an_outbox_contract_10() {
         assert!(found.0 == status && found.1.contains(words), "{variables:?}: {found:?}");
         assert!(!said.stdout.contains("hunter2"), "{}", said.stdout);
     }
+}
+
+#[test]
+fn doctor_tells_of_hosts_that_serve_contract_21() {
+    let none = doctor(&Yearbook::new()).1;
+    assert!(!none.to_string().contains("\"hosts\""), "nothing is there yet: {none}");
+    let server = CliServer::start(&[]);
+    let yearbook = server.folder();
+    within_two_seconds(|| {
+        let checks = doctor(yearbook).1;
+        let (status, message) = check(&checks, "hosts");
+        status == "ok"
+            && message.starts_with("1 host serves: ")
+            && message.contains(&server.address.to_string())
+            && message.contains("its own, known to ")
+    });
 }

@@ -13,6 +13,7 @@ fn history(text: &str) -> Vec<ChangeSet> {
         let (rows, columns) = rest.split_once('/').unwrap_or_default();
         ChangeSet {
             counts: ChangeCounts::default(),
+            largest_revision: None,
             from: snapshot_id(from),
             to: snapshot_id(to),
             version: 0,

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use yearbook_domain::{Dataset, Millis, SnapshotId};
 
+use crate::version_changes::changes_sentence;
+
 /// A release that is to come or was to come.
 #[derive(Clone, Debug)]
 pub(crate) struct CalendarEvent {
@@ -71,7 +73,9 @@ impl CalendarEvent {
         match self.outcome {
             EventOutcome::Coming => format!("{said} for {at}."),
             EventOutcome::Released { snapshot: Some(snapshot), at } => {
-                format!("Released {}: version {snapshot}.", at.to_rfc3339())
+                let changes = self.changes_of(snapshot).map(|changes| format!("; {changes}"));
+                let changes = changes.unwrap_or_default();
+                format!("Released {}: version {snapshot}{changes}.", at.to_rfc3339())
             }
             EventOutcome::Released { snapshot: None, at } => {
                 format!("Released {}.", at.to_rfc3339())
@@ -81,6 +85,12 @@ impl CalendarEvent {
                 format!("{said} for {at}; the versions of that time are no longer kept.")
             }
         }
+    }
+
+    /// Returns what a version of its dataset changed, where that is known.
+    fn changes_of(&self, id: SnapshotId) -> Option<String> {
+        let mut versions = self.dataset.as_ref()?.snapshots.iter();
+        changes_sentence(versions.rfind(|version| version.id == id)?)
     }
 
     /// Returns the time at which what is said of it changed last.

@@ -6,6 +6,7 @@ use yearbook_domain::{Dataset, SnapshotSummary};
 
 use crate::credit_view::CreditView;
 use crate::figures::{and_more, count};
+use crate::version_changes::revision_sentence;
 use crate::{Frame, Section, Site};
 
 /// Versions on the page of a dataset; the others have a page of their own.
@@ -40,6 +41,8 @@ pub(super) struct VersionLine<'a> {
     pub(super) is_current: bool,
     /// None: what it changed is not known, as of the first.
     pub(super) changes: Option<VersionChanges>,
+    /// The value that it revised most.
+    pub(super) largest_revision: Option<String>,
 }
 
 /// Numbers of rows that a version changed.
@@ -75,6 +78,7 @@ impl<'a> VersionList<'a> {
                 deleted: count(changes.deleted),
                 updated: count(changes.updated),
             }),
+            largest_revision: summary.largest_revision.as_ref().map(revision_sentence),
         };
         Self {
             lines: dataset.snapshots.iter().rev().take(most).map(line).collect(),
@@ -84,5 +88,10 @@ impl<'a> VersionList<'a> {
                 "versions",
             ),
         }
+    }
+
+    /// Returns true where a version revised a value of the one before it.
+    pub(super) fn has_revisions(&self) -> bool {
+        self.lines.iter().any(|line| line.largest_revision.is_some())
     }
 }

@@ -8,8 +8,9 @@ use yearbook_domain::{Dataset, Millis, SnapshotSummary};
 
 use super::escape::xml_text;
 use super::view::{CatalogView, DatasetView};
-use crate::figures::{count, counted};
+use crate::figures::counted;
 use crate::newest::newest_first;
+use crate::version_changes::changes_sentence;
 
 /// Entries of a feed at most.
 pub(super) const MAX_ENTRIES: usize = 50;
@@ -66,14 +67,10 @@ fn entry(view: &DatasetView<'_>, snapshot: &SnapshotSummary) -> String {
     let date = snapshot.created_at.date();
     let title = xml_text(&format!("{} ({date})", view.title()));
     let mut summary = counted(snapshot.rows, "row", "rows");
-    if let Some(changes) = &snapshot.changes {
-        summary.push_str(&format!(
-            "; since the version before: {} inserted, {} deleted, {} updated",
-            count(changes.inserted),
-            count(changes.deleted),
-            count(changes.updated)
-        ));
+    if let Some(changes) = changes_sentence(snapshot) {
+        summary.push_str(&format!("; since the version before: {changes}"));
     }
+    let summary = xml_text(&summary);
     let categories: String = view
         .snapshot()
         .keywords

@@ -1,6 +1,7 @@
 //! `/account`: with a mailed link the use of the month, and the buttons that replace the key, end
-//! its links to rows, revoke it or delete the account (contract-10-replace); without one the form
-//! of `/signup`. Each button uses the mailed link up.
+//! its links to rows, add and remove webhooks, revoke the key or delete the account
+//! (contract-10-replace, contract-21-webhooks); without one the form of `/signup`. Each button uses
+//! the mailed link up.
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use yearbook_signup::{AccountAction, LinkAnswer};
 
 use super::confirm::{respond_to_link, token_of};
 use super::posted_form::PostedForm;
+use super::webhooks::{self, RefusedWebhook, WebhookFault, WebhookList};
 use super::{display_key, link_gone, note, respond, service, show_form, signup_failure};
 use crate::{Frame, Section};
 use crate::{PageRefusal, PagesState};
@@ -30,6 +32,8 @@ struct AccountPage<'a> {
     left: Option<u64>,
     resets_on: String,
     keys: Vec<KeyLine>,
+    /// Addresses that are told of new versions; none where this service tells nobody.
+    webhooks: Option<WebhookList<'a>>,
 }
 
 /// A key that works.
@@ -65,10 +69,15 @@ pub(crate) async fn change(
         "replace" => AccountAction::Replace { overlap },
         "end_links" => AccountAction::EndLinks,
         "revoke" => AccountAction::Revoke,
+        "add_webhook" => match webhooks::read(&app, &form)? {
+            Ok(webhook) => AccountAction::AddWebhook(webhook),
+            Err(fault) => return webhooks::refuse(&app, &parts, &form, fault).await,
+        },
+        "remove_webhook" => AccountAction::RemoveWebhook(form.webhook.clone()),
         "delete" => AccountAction::Delete,
         _ => return Err(PageRefusal::UnreadableForm.into()),
     };
-    match signup.act(&form.token, action).await.map_err(signup_failure)? {
+    match signup.act(&form.token, action.clone()).await.map_err(signup_failure)? {
         LinkAnswer::Key(issued) => {
             let remark = if overlap {
                 "The key before it goes on for 24 hours."
@@ -78,11 +87,18 @@ pub(crate) async fn change(
             display_key(&app, &parts, &issued, remark).await
         }
         LinkAnswer::Done => {
-            let (title, sentence) = match action {
+            let (title, sentence) = match &action {
+                AccountAction::AddWebhook(webhook) => {
+                    return webhooks::display_secret(&app, &parts, webhook).await;
+                }
+                AccountAction::RemoveWebhook(_) => (
+                    "The webhook is removed",
+                    "Nothing is sent to its address any more, but for what is on its way.",
+                ),
                 AccountAction::Delete => (
                     "The account is deleted",
-                    "Its keys have ended. What stays until the end of the month is a code that \
-                     stands for your address, and the number of requests.",
+                    "Its keys and webhooks have ended. What stays until the end of the month is a \
+                     code that stands for your address, and the number of requests.",
                 ),
                 AccountAction::EndLinks => (
                     "The links to rows have ended",
@@ -100,15 +116,20 @@ pub(crate) async fn change(
         }
         LinkAnswer::Gone => link_gone(&app, &parts.headers).await,
         LinkAnswer::OtherState => respond_to_link(&app, &parts, &form.token).await,
+        LinkAnswer::TooManyWebhooks => {
+            let fault = WebhookFault::TooMany;
+            webhooks::refuse(&app, &parts, &form, fault).await
+        }
     }
 }
 
-/// The page of `account`, whose buttons use the link up.
+/// The page of `account`, whose buttons use the link up. `refused` is a webhook that was not added.
 pub(super) async fn account_page(
     app: &PagesState,
     parts: &http::request::Parts,
     token: &str,
     account: &AccountRecord,
+    refused: Option<RefusedWebhook<'_>>,
 ) -> Result<Response, Error> {
     let plan = account.keys.last().map_or(Plan::Free, |key| key.plan);
     let limits = app.core.settings.plans.limits(plan);
@@ -118,14 +139,19 @@ pub(super) async fn account_page(
         created: key.created_at.date().to_string(),
         ends: key.revoked_at.map(|at| at.to_rfc3339()),
     });
+    let is_refused = refused.is_some();
     let page = AccountPage {
-        frame: app.site.frame("Your account", Section::Keys),
+        frame: app
+            .site
+            .frame(if is_refused { "Error: add a webhook" } else { "Your account" }, Section::Keys),
         token,
         used: usage.used,
         limit: usage.limit,
         left: usage.left(),
         resets_on: usage.resets_at.date().to_string(),
         keys: keys.collect(),
+        webhooks: app.webhooks.as_ref().map(|_| WebhookList::new(account, refused)),
     };
-    respond(app, &parts.headers, &page, status::OK).await
+    let status = if is_refused { status::UNPROCESSABLE } else { status::OK };
+    respond(app, &parts.headers, &page, status).await
 }

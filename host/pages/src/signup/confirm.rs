@@ -49,7 +49,9 @@ pub(crate) async fn open_account(
     let (parts, form) = PostedForm::read(&app, request).await?;
     match signup.act(&form.token, AccountAction::Open).await.map_err(signup_failure)? {
         LinkAnswer::Key(issued) => display_key(&app, &parts, &issued, "").await,
-        LinkAnswer::Gone | LinkAnswer::Done => link_gone(&app, &parts.headers).await,
+        LinkAnswer::Gone | LinkAnswer::Done | LinkAnswer::TooManyWebhooks => {
+            link_gone(&app, &parts.headers).await
+        }
         // Another link of the same address was faster: this one leads to the account.
         LinkAnswer::OtherState => respond_to_link(&app, &parts, &form.token).await,
     }
@@ -63,7 +65,7 @@ pub(super) async fn respond_to_link(
 ) -> Result<Response, Error> {
     match service(app)?.look_up(token).await.map_err(signup_failure)? {
         None => link_gone(app, &parts.headers).await,
-        Some(LinkState::Account(account)) => account_page(app, parts, token, &account).await,
+        Some(LinkState::Account(account)) => account_page(app, parts, token, &account, None).await,
         Some(LinkState::NewAccount) => {
             let frame = app.site.frame("One more step", Section::Keys);
             respond(app, &parts.headers, &ConfirmPage { frame, token }, status::OK).await

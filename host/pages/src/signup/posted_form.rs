@@ -37,6 +37,12 @@ pub(super) struct PostedForm {
     pub(super) action: String,
     /// End of a replaced key: `now` or `later`.
     pub(super) old_key: String,
+    /// Address of a new webhook.
+    pub(super) url: String,
+    /// Dataset of a new webhook; empty: all.
+    pub(super) dataset: String,
+    /// Id of the webhook to remove.
+    pub(super) webhook: String,
 }
 
 impl PostedForm {
@@ -66,6 +72,9 @@ impl PostedForm {
                 "token" => &mut form.token,
                 "action" => &mut form.action,
                 "old_key" => &mut form.old_key,
+                "url" => &mut form.url,
+                "dataset" => &mut form.dataset,
+                "webhook" => &mut form.webhook,
                 _ => continue,
             };
             *field = value.into_owned();

@@ -6,13 +6,17 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::error::ArrowError;
-use yearbook_domain::{ChangeCounts, Column};
+use yearbook_domain::{ChangeCounts, Column, LargestRevision};
 use yearbook_scan::schema::{change_file_columns, stored_schema};
 use yearbook_storage::StorageFailure;
 
+use super::largest_revision::RevisionFinder;
 use super::row_fates::{ChangeType, ChangedRow};
 use crate::sort::{GROUP_BYTES, GROUP_ROWS};
-use crate::write::{SnapshotFileMetadata, SnapshotWriter};
+use crate::write::{FileCompression, SnapshotFileMetadata, SnapshotWriter};
+
+/// File, numbers of rows, and the largest revision.
+type FinishedChanges = (File, ChangeCounts, Option<LargestRevision>);
 
 /// Rows on their way into a temporary file, which has no name: a process that is killed leaves
 /// nothing behind.
@@ -21,20 +25,27 @@ pub(super) struct ChangeFileWriter {
     writer: SnapshotWriter,
     schema: arrow::datatypes::SchemaRef,
     counts: ChangeCounts,
+    revisions: RevisionFinder,
     /// Rows and bytes since a row group ended.
     group: (usize, usize),
 }
 
 impl ChangeFileWriter {
-    /// An empty file for changes of rows with these columns.
-    pub(super) fn new(columns: &[Column]) -> Result<Self, StorageFailure> {
+    /// An empty file for changes of rows with these columns, whose primary key stands at the
+    /// positions `key`.
+    pub(super) fn new(columns: &[Column], key: &[usize]) -> Result<Self, StorageFailure> {
         let folder = std::env::temp_dir();
         let io = |source| StorageFailure::local("write a temporary file in", &folder, source);
         let temporary = tempfile::tempfile().map_err(io)?;
         let file = temporary.try_clone().map_err(io)?;
+        let revisions = RevisionFinder::new(columns, key);
         let columns = change_file_columns(columns);
-        let description =
-            SnapshotFileMetadata { columns: &columns, sorted_by: &[], words: Vec::new() };
+        let description = SnapshotFileMetadata {
+            columns: &columns,
+            sorted_by: &[],
+            words: Vec::new(),
+            compression: FileCompression::Small,
+        };
         let writer = SnapshotWriter::new(file, &description)
             .map_err(|error| io(std::io::Error::other(error)))?;
         Ok(Self {
@@ -42,6 +53,7 @@ impl ChangeFileWriter {
             writer,
             schema: stored_schema(&columns),
             counts: ChangeCounts::default(),
+            revisions,
             group: (0, 0),
         })
     }
@@ -59,6 +71,7 @@ impl ChangeFileWriter {
             batch,
             &UInt32Array::from_iter_values(found.iter().map(|(row, _)| *row)),
         )?;
+        self.revisions.update(&taken, found)?;
         let kinds: ArrayRef =
             Arc::new(StringArray::from_iter_values(found.iter().map(|(_, kind)| kind.as_str())));
         let columns = taken.columns().iter().cloned().chain([kinds]).collect();
@@ -81,9 +94,9 @@ impl ChangeFileWriter {
         Ok(())
     }
 
-    /// The finished file and the numbers of its rows.
-    pub(super) fn finish(self) -> Result<(File, ChangeCounts), ArrowError> {
+    /// The finished file, the numbers of its rows, and the value that was revised most.
+    pub(super) fn finish(self) -> Result<FinishedChanges, ArrowError> {
         self.writer.finish()?;
-        Ok((self.temporary, self.counts))
+        Ok((self.temporary, self.counts, self.revisions.finish()))
     }
 }

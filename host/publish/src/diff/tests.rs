@@ -12,7 +12,7 @@ use arrow::util::display::array_value_to_string;
 use proptest::prelude::*;
 use serde_json::json;
 use tempfile::TempDir;
-use yearbook_domain::{DatasetName, Millis, Namespace};
+use yearbook_domain::{ColumnRole, ColumnType, DatasetName, Millis, Namespace};
 use yearbook_scan::ChangesPlan;
 
 use super::*;
@@ -297,6 +297,12 @@ async fn check(seed: u64) {
     let stays = |row: &&Row| keyed && after.iter().any(|other| other["id"] == row["id"]);
     let updates = before.iter().filter(stays).filter(|row| !after.contains(row)).count();
     assert_eq!(of("update_preimage"), updates, "seed {seed}");
+    let updated: Vec<(&Row, &Row)> = before
+        .iter()
+        .filter(stays)
+        .filter_map(|row| Some((row, after.iter().find(|other| other["id"] == row["id"])?)))
+        .collect();
+    check_largest_revision(&set, &updated, seed);
     let mut gone = before;
     for row in &after {
         if let Some(place) = gone.iter().position(|other| other == row) {
@@ -304,6 +310,44 @@ async fn check(seed: u64) {
         }
     }
     assert_eq!(of("delete") + updates, gone.len(), "seed {seed}");
+}
+
+/// Compares the value that was revised most with all that were revised.
+fn check_largest_revision(set: &ChangeSet, updated: &[(&Row, &Row)], seed: u64) {
+    let number = |column: &Column, text: &String| match column.column_type {
+        ColumnType::Integer => text.parse::<f64>().ok(),
+        ColumnType::Number => u64::from_str_radix(text, 16).ok().map(f64::from_bits),
+        _ => None,
+    };
+    let share = |before: f64, after: f64| {
+        let greater = before.abs().max(after.abs());
+        (after / greater - before / greater).abs()
+    };
+    let values = set.columns.iter().filter(|column| column.role == ColumnRole::Value);
+    let shares = values.flat_map(|column| {
+        updated.iter().filter_map(|(before, after)| {
+            let pair = [before, after].map(|row| number(column, row.get(&column.name)?));
+            let [Some(before), Some(after)] = pair else { return None };
+            let is_revised = before != after && before.is_finite() && after.is_finite();
+            is_revised.then(|| share(before, after))
+        })
+    });
+    let expected = shares.fold(0.0, f64::max);
+    // Rows are sorted by date first: one that moves does not stand beside what it was.
+    let moved = updated.iter().any(|(before, after)| before.get("date") != after.get("date"));
+    match &set.largest_revision {
+        None => assert!(expected == 0.0 || moved, "{expected} is not told, seed {seed}"),
+        Some(found) => {
+            let [before, after] = [&found.before, &found.after].map(|one| one.as_f64().unwrap());
+            assert_eq!(share(before, after), expected, "{found:?}, seed {seed}");
+            let (column, id) = (&found.column, &found.key[0].1);
+            assert_eq!(found.key, [("id".to_owned(), id.clone())]);
+            let (old, new) = updated.iter().find(|(before, _)| &before["id"] == id).unwrap();
+            let place = set.columns.iter().find(|other| other.name == *column).unwrap();
+            assert_eq!(old.get(column).and_then(|text| number(place, text)), Some(before));
+            assert_eq!(new.get(column).and_then(|text| number(place, text)), Some(after));
+        }
+    }
 }
 
 proptest! {
@@ -325,4 +369,33 @@ async fn a_damaged_past_does_not_keep_the_present_from_being_published() {
         .unwrap();
     let new = fixture.publish(&second, Some(&old)).await;
     assert_eq!((new.changes, new.unchanged), (None, false));
+}
+
+/// Changes from a table with the values `before` to one with `after`, by the keys `1`, `2` and on.
+async fn changes_of_values(before: &[&'static str], after: &[&'static str]) -> ChangeSet {
+    let fixture = Fixture::new();
+    let version = |values: &[&'static str]| Version {
+        columns: vec![(0, "integer"), (4, "integer")],
+        key: vec!["id"],
+        rows: (VALUES[0].iter().zip(values))
+            .map(|(id, value)| vec![*id, "", "", "", *value, ""])
+            .collect(),
+    };
+    let old = Box::pin(fixture.publish(&version(before), None)).await.snapshot;
+    Box::pin(fixture.publish(&version(after), Some(&old))).await.changes.unwrap()
+}
+
+#[tokio::test]
+async fn the_value_that_was_revised_most_is_told_by_its_share_contract_21_revised() {
+    let set = changes_of_values(&["1000", "4", "0", "", "7"], &["1100", "5", "0", "9", ""]).await;
+    let found = set.largest_revision.unwrap();
+    assert_eq!((found.column.as_str(), found.key), ("extra", vec![("id".into(), "2".into())]));
+    assert_eq!((found.before, found.after), (4.into(), 5.into()));
+    // Integers that are one float.
+    let large = i64::MAX.to_string().leak();
+    let set = changes_of_values(&[large, "1"], &["9223372036854775806", "1"]).await;
+    assert_eq!(set.largest_revision.map(|found| found.after), Some((i64::MAX - 1).into()));
+    // What came where nothing was has no size.
+    let set = changes_of_values(&["1", ""], &["1", "5", "6"]).await;
+    assert_eq!((set.counts.updated, set.largest_revision), (1, None));
 }

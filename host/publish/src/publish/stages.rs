@@ -32,7 +32,7 @@ use crate::table::check::{TableChecker, TableFacts};
 use crate::table::numbered_rows::{number_rows, numbered_schema};
 use crate::table::unique::KeyOrder;
 use crate::table::{TableChunk, open, reader_columns, unique};
-use crate::write::{SnapshotFileMetadata, SnapshotWriter};
+use crate::write::{FileCompression, SnapshotFileMetadata, SnapshotWriter};
 
 /// Adds what a reader's file tells of its columns.
 pub(super) async fn complete(
@@ -300,6 +300,7 @@ pub(crate) async fn write(
         columns,
         sorted_by: &words.sorted_by(),
         words: credit_entries(words.name, words.namespace, id, words.credit),
+        compression: FileCompression::Fast,
     };
     let writer = SnapshotWriter::new(file, &description).map_err(parquet_error(STAGE))?;
     let shape = TableShape::new(columns.to_vec(), words.primary_key, rows.rows());

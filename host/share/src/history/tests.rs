@@ -55,6 +55,7 @@ fn dataset(kept: &[u64]) -> Dataset {
         created_at: time(*version),
         rows: 1,
         changes: None,
+        largest_revision: None,
         held: false,
         bulk_redistribution: true,
     };

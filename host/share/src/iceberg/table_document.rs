@@ -121,6 +121,7 @@ mod tests {
             created_at: Millis(at),
             rows: 1,
             changes: None,
+            largest_revision: None,
             held: false,
             bulk_redistribution: true,
         }

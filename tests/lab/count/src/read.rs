@@ -84,6 +84,7 @@ impl Stored {
             created_at: snapshot.created_at,
             rows: snapshot.rows,
             changes: None,
+            largest_revision: None,
             held: false,
             bulk_redistribution: true,
         };

@@ -44,6 +44,7 @@ fn dataset(name: &str, versions: &[(u64, Millis)], planned: &[Millis]) -> Arc<Da
         created_at,
         rows: 1,
         changes: None,
+        largest_revision: None,
         held: false,
         bulk_redistribution: true,
     };
