@@ -54,4 +54,5 @@ pub use publisher::{PublishFailure, PublishResult, Publisher, ReleaseResult, Rel
 #[cfg(feature = "catalog")]
 pub use released_files::{ReleaseFilesFailure, finish_releases};
 pub use row_bounds::store_missing_bounds;
+#[cfg(feature = "catalog")]
 pub use uploads::UploadRegistry;

@@ -3,6 +3,7 @@
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
+#[cfg(feature = "catalog")]
 use yearbook_domain::PreviewFacts;
 
 /// Largest part of a table's rows, and of each column's values, that may be gone from one snapshot
@@ -28,6 +29,7 @@ impl MaxLoss {
 
     /// Returns the sentence for the first fall that is too large, from a table of `rows` with the
     /// facts `old`, where they are known, to `new`.
+    #[cfg(feature = "catalog")]
     pub(crate) fn describe_excess(
         self,
         rows: u64,

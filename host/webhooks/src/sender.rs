@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use http::Method;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use yearbook_catalog::{AfterFailure, CatalogError, DueWebhook, clock};
@@ -38,24 +39,41 @@ const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// Attempts under way: true for each at an address that failed last time.
-type Attempts = JoinSet<bool>;
+/// Places for attempts. Each attempt holds its own until it ends, in whatever way.
+struct Places {
+    all: Arc<Semaphore>,
+    failing: Arc<Semaphore>,
+}
+
+/// Place of one attempt, and that among those that failed last time where it is one of them.
+type Place = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
+
+impl Places {
+    /// Returns a place; `None` where there is none for such an attempt.
+    fn take(&self, has_failed: bool) -> Option<Place> {
+        let one = |places: &Arc<Semaphore>| Arc::clone(places).try_acquire_owned().ok();
+        let failing = if has_failed { Some(one(&self.failing)?) } else { None };
+        Some((one(&self.all)?, failing))
+    }
+}
 
 /// Sends what is due, as long as `webhooks` is there.
 pub(crate) async fn run(webhooks: Weak<Webhooks>) {
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut attempts, mut failing, mut silent) = (Attempts::new(), 0_usize, false);
+    let places = Places {
+        all: Arc::new(Semaphore::new(PARALLEL)),
+        failing: Arc::new(Semaphore::new(PARALLEL_FAILING)),
+    };
+    let (mut attempts, mut silent) = (JoinSet::new(), false);
     loop {
         tokio::select! {
             _ = ticks.tick() => {}
             // Who took a message may have another one waiting.
-            Some(ended) = attempts.join_next() => {
-                failing -= usize::from(ended.unwrap_or(false));
-            }
+            Some(_) = attempts.join_next() => {}
         }
         let Some(webhooks) = webhooks.upgrade() else { return };
-        let outcome = start_due(&webhooks, &mut attempts, &mut failing).await;
+        let outcome = start_due(&webhooks, &places, &mut attempts).await;
         match &outcome {
             Err(failure) if !silent => {
                 tracing::error!(%failure, "webhooks: the catalog does not say what is due");
@@ -70,28 +88,24 @@ pub(crate) async fn run(webhooks: Weak<Webhooks>) {
 /// Starts an attempt for everything that is due, as far as there are places.
 async fn start_due(
     webhooks: &Arc<Webhooks>,
-    attempts: &mut Attempts,
-    failing: &mut usize,
+    places: &Places,
+    attempts: &mut JoinSet<()>,
 ) -> Result<(), CatalogError> {
-    let free = PARALLEL.saturating_sub(attempts.len());
+    let free = places.all.available_permits();
     if free == 0 {
         return Ok(());
     }
     let now = clock::now();
     let visible = Millis(now.0.saturating_sub(SERVED_EVERYWHERE_MS));
     for due in webhooks.catalog.due_webhooks(now, visible, free).await? {
-        let has_failed = due.attempts > 0;
-        if has_failed && *failing >= PARALLEL_FAILING {
-            // Those that follow have failed too.
-            break;
-        }
+        // Those that failed last time come last: where one has no place, no other has.
+        let Some(place) = places.take(due.attempts > 0) else { break };
         let lease_ends = Millis(clock::now().0.saturating_add(LEASE_MS));
         if webhooks.catalog.claim_webhook(&due, lease_ends).await? {
-            *failing += usize::from(has_failed);
             let webhooks = Arc::clone(webhooks);
             attempts.spawn(async move {
                 webhooks.attempt(&due).await;
-                has_failed
+                drop(place);
             });
         }
     }
