@@ -74,7 +74,7 @@ const INTEGRITY_CHECKS: [(&str, &str); 4] = [
         "synchronous_commit is off: after a crash of the server a revoked key may work again, and a quota may be exceeded",
     ),
     (
-        "SELECT COUNT(*) FROM datasets d WHERE d.retired_at IS NULL AND NOT EXISTS (SELECT 1 FROM snapshots s WHERE s.dataset = d.name)",
+        "SELECT COUNT(*) FROM datasets d WHERE d.retired_at IS NULL AND d.versions > 0 AND NOT EXISTS (SELECT 1 FROM snapshots s WHERE s.dataset = d.name)",
         "a dataset has no snapshot",
     ),
     (

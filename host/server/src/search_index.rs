@@ -2,6 +2,7 @@
 //! whenever the catalog's revision moves what is indexed, and swapped in whole. Never touches a
 //! query.
 
+use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -37,33 +38,36 @@ async fn rebuild(
 ) {
     let mut indexed: Option<Datasets> = None;
     // Built for what a release makes of the datasets.
-    let mut ahead: Option<(Datasets, SearchIndex)> = None;
+    let mut ahead: Option<Foreseen> = None;
     loop {
         revisions.mark_unchanged();
         // Before the datasets, which are at least as new.
         let seen = live.upgrade().map(|live| (live.revision(), live.datasets()));
         let Some((revision, datasets)) = seen else { return };
-        if !indexed.as_ref().is_some_and(|indexed| are_alike(indexed, &datasets)) {
-            let begun = Instant::now();
-            let built = match ahead.take() {
-                Some((foreseen, index)) if are_alike(&foreseen, &datasets) => Some(index),
-                _ => build(Arc::clone(&datasets)).await,
-            };
-            match built {
-                Some(index) => {
-                    tracing::debug!(datasets = index.len(), took = ?begun.elapsed(), "built the search index");
-                    indexes.send(index, revision);
-                    indexed = Some(datasets);
-                }
-                // Logged where it happened; tried again after the longest pause.
-                None => {
-                    tokio::time::sleep(PAUSES.1).await;
-                    continue;
-                }
-            }
-            tokio::time::sleep((begun.elapsed() * PAUSE_FACTOR).clamp(PAUSES.0, PAUSES.1)).await;
-        } else {
+        let mut pause = None;
+        if indexed.as_ref().is_some_and(|indexed| are_alike(indexed, &datasets)) {
             indexes.confirm(revision);
+        } else {
+            let begun = Instant::now();
+            let built = match ahead.take_if(|(foreseen, _)| are_alike(foreseen, &datasets)) {
+                Some((_, index)) => Some(index),
+                None => build(Arc::clone(&datasets)).await,
+            };
+            let Some(index) = built else {
+                // Logged where it happened; tried again after the longest pause.
+                tokio::time::sleep(PAUSES.1).await;
+                continue;
+            };
+            tracing::debug!(datasets = index.len(), took = ?begun.elapsed(), "built the search index");
+            indexes.send(index, revision);
+            indexed = Some(datasets);
+            pause = Some((begun.elapsed() * PAUSE_FACTOR).clamp(PAUSES.0, PAUSES.1));
+        }
+        ahead = look_ahead(&live, ahead).await;
+        if let Some(pause) = pause
+            && pause_until_foreseen(pause, &live, &mut revisions, ahead.as_ref()).await
+        {
+            continue;
         }
         tokio::select! {
             changed = revisions.changed() => match changed {
@@ -72,15 +76,44 @@ async fn rebuild(
             },
             () = tokio::time::sleep(AHEAD / 2) => {}
         }
-        let Some(live) = live.upgrade() else { return };
-        let next = live.datasets_after_next_release(AHEAD);
-        drop(live);
-        let foreseen = ahead.as_ref().map(|(datasets, _)| datasets);
-        ahead = match next {
-            None => None,
-            Some(next) if foreseen.is_some_and(|known| are_alike(known, &next)) => ahead,
-            Some(next) => build(Arc::clone(&next)).await.map(|index| (next, index)),
-        };
+    }
+}
+
+/// Datasets as a release will make them, and their index.
+type Foreseen = (Datasets, SearchIndex);
+
+/// Waits for `pause`, or until the datasets are those that were foreseen: a release is searched for
+/// at its time. Returns true if the catalog has moved meanwhile.
+async fn pause_until_foreseen(
+    pause: Duration,
+    live: &Weak<CatalogCache>,
+    revisions: &mut watch::Receiver<i64>,
+    ahead: Option<&Foreseen>,
+) -> bool {
+    let mut has_moved = false;
+    let mut end = pin!(tokio::time::sleep(pause));
+    loop {
+        tokio::select! {
+            () = &mut end => return has_moved,
+            changed = revisions.changed() => {
+                has_moved = true;
+                let now = live.upgrade().map(|live| live.datasets());
+                let (Ok(()), Some(now)) = (changed, now) else { return true };
+                if ahead.is_some_and(|(foreseen, _)| are_alike(foreseen, &now)) {
+                    return true;
+                }
+            }
+        }
+    }
+}
+
+/// Returns the index of what the next release makes of the datasets, if that is near; `known` is
+/// that of the last look.
+async fn look_ahead(live: &Weak<CatalogCache>, known: Option<Foreseen>) -> Option<Foreseen> {
+    let next = live.upgrade()?.datasets_after_next_release(AHEAD)?;
+    match known {
+        Some(known) if are_alike(&known.0, &next) => Some(known),
+        _ => build(Arc::clone(&next)).await.map(|index| (next, index)),
     }
 }
 

@@ -214,8 +214,13 @@ async fn a_check_finds_what_does_not_belong() {
     let Some(schema) = TestSchema::new() else { return };
     let store = schema.store().await;
     assert_eq!(store.check_integrity().await.unwrap(), Vec::<String>::new());
-    let damage = "INSERT INTO datasets (name, namespace, checked_at) VALUES ('lost', 'prices', 1)";
-    sqlx::raw_sql(damage).execute(&mut schema.external_connection().await).await.unwrap();
+    // The first version of a dataset waits, or was withdrawn.
+    let waits = "INSERT INTO datasets (name, namespace, checked_at) VALUES ('lost', 'prices', 1)";
+    let mut connection = schema.external_connection().await;
+    sqlx::raw_sql(waits).execute(&mut connection).await.unwrap();
+    assert_eq!(store.check_integrity().await.unwrap(), Vec::<String>::new());
+    let damage = "UPDATE datasets SET versions = 1 WHERE name = 'lost'";
+    sqlx::raw_sql(damage).execute(&mut connection).await.unwrap();
     assert_eq!(store.check_integrity().await.unwrap(), ["a dataset has no snapshot"]);
 }
 
