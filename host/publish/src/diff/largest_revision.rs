@@ -75,7 +75,7 @@ impl RevisionFinder {
             }
             let updates = filter_record_batch(&rows.project(&self.read)?, &mask)?;
             match wanted {
-                ChangeType::Preimage => self.keep(&updates)?,
+                ChangeType::Preimage => self.store(&updates)?,
                 _ => self.compare(updates)?,
             }
         }
@@ -88,7 +88,7 @@ impl RevisionFinder {
     }
 
     /// Stores rows before their updates.
-    fn keep(&mut self, rows: &RecordBatch) -> Result<(), ArrowError> {
+    fn store(&mut self, rows: &RecordBatch) -> Result<(), ArrowError> {
         let Side::Before(writer) = &mut self.side else { return Ok(()) };
         if writer.is_none() {
             let file = BufWriter::new(tempfile::tempfile()?);
