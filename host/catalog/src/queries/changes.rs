@@ -111,7 +111,7 @@ impl ChangesRow {
 }
 
 /// Returns the numbers of rows by kind.
-pub(super) fn counts(
+fn counts(
     place: &RowContext<'_>,
     inserted: i64,
     deleted: i64,
@@ -122,6 +122,15 @@ pub(super) fn counts(
         deleted: place.count("deleted", deleted)?,
         updated: place.count("updated", updated)?,
     })
+}
+
+/// Returns the numbers of rows by kind; `None` where they are not known.
+pub(super) fn known_counts(
+    place: &RowContext<'_>,
+    numbers: (Option<i64>, Option<i64>, Option<i64>),
+) -> Result<Option<ChangeCounts>, sqlx::Error> {
+    let (Some(inserted), Some(deleted), Some(updated)) = numbers else { return Ok(None) };
+    counts(place, inserted, deleted, updated).map(Some)
 }
 
 /// Reads the value that was revised most.

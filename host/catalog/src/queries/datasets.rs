@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use yearbook_domain::{Dataset, DatasetName, Millis, Namespace, SnapshotSummary};
 
-use super::changes::{counts, revision};
+use super::changes::{known_counts, revision};
 use super::snapshots::{COLUMNS, ColumnRow, SnapshotRow, snapshot_columns};
 use super::sql_enum::RowContext;
 use super::{bump_revision, database_time, holds};
@@ -179,12 +179,7 @@ impl SummaryRow {
             rows: place.count("row_count", self.row_count)?,
             held: self.held_at.is_some(),
             bulk_redistribution: self.bulk_redistribution,
-            changes: match (self.inserted, self.deleted, self.updated) {
-                (Some(inserted), Some(deleted), Some(updated)) => {
-                    Some(counts(&place, inserted, deleted, updated)?)
-                }
-                _ => None,
-            },
+            changes: known_counts(&place, (self.inserted, self.deleted, self.updated))?,
             largest_revision: revision(&place, self.largest_revision.as_deref())?,
         };
         Ok((self.dataset, summary))

@@ -23,8 +23,7 @@ const APPEND: &str = "
     WHERE s.dataset = $1
         AND NOT EXISTS (SELECT 1 FROM log_entries l WHERE l.dataset = s.dataset AND l.version = s.version)";
 
-/// Selects the number of entries.
-pub(super) const SIZE: &str = "SELECT CAST(COALESCE(MAX(entry) + 1, 0) AS BIGINT) FROM log_entries";
+const SIZE: &str = "SELECT CAST(COALESCE(MAX(entry) + 1, 0) AS BIGINT) FROM log_entries";
 
 const ENTRIES: &str = "
     SELECT entry, dataset, version, snapshot, digest, committed_at, released_at FROM log_entries
@@ -44,8 +43,7 @@ const HASHES: &str = "
 const INSERT_HASH: &str = "
     INSERT INTO log_hashes (level, number, hash) VALUES ($1, $2, $3) ON CONFLICT (level, number) DO NOTHING";
 
-/// A row of the log.
-pub(super) type EntryRow = (i64, String, i64, String, String, i64, i64);
+type EntryRow = (i64, String, i64, String, String, i64, i64);
 
 impl Catalog {
     /// Counts the entries of the log.
@@ -53,10 +51,7 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn log_size(&self) -> Result<u64, CatalogError> {
-        transaction!(self, "read the log's size", SingleRead, |connection| async {
-            let (size,): (i64,) = connection.query(SIZE).fetch_one().await?;
-            PLACE.count("entry", size)
-        })
+        transaction!(self, "read the log's size", SingleRead, |connection| size(connection))
     }
 
     /// Reads up to `count` entries of the log from `first` on.
@@ -64,12 +59,7 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn log_entries(&self, first: u64, count: u64) -> Result<Vec<LogEntry>, CatalogError> {
-        transaction!(self, "read the log", SingleRead, |connection| async {
-            let end = encode_u64(first.saturating_add(count))?;
-            let statement = connection.query(ENTRIES).bind(encode_u64(first)?).bind(end);
-            let rows: Vec<EntryRow> = statement.all().await?;
-            rows.into_iter().map(|row| read(row).map(|(_, entry)| entry)).collect()
-        })
+        transaction!(self, "read the log", SingleRead, |connection| range(connection, first, count))
     }
 
     /// Reads the newest entry of a snapshot, with its index; `None` where there is none.
@@ -139,8 +129,25 @@ impl Catalog {
     }
 }
 
-/// The log in messages.
-pub(super) const PLACE: RowContext<'static> = RowContext { table: "log_entries", row: "the log" };
+const PLACE: RowContext<'static> = RowContext { table: "log_entries", row: "the log" };
+
+/// Counts the entries of the log.
+pub(super) async fn size(connection: &mut Connection<'_>) -> Result<u64, sqlx::Error> {
+    let (size,): (i64,) = connection.query(SIZE).fetch_one().await?;
+    PLACE.count("entry", size)
+}
+
+/// Reads up to `count` entries of the log from `first` on.
+pub(super) async fn range(
+    connection: &mut Connection<'_>,
+    first: u64,
+    count: u64,
+) -> Result<Vec<LogEntry>, sqlx::Error> {
+    let end = encode_u64(first.saturating_add(count))?;
+    let statement = connection.query(ENTRIES).bind(encode_u64(first)?).bind(end);
+    let rows: Vec<EntryRow> = statement.all().await?;
+    rows.into_iter().map(|row| read(row).map(|(_, entry)| entry)).collect()
+}
 
 /// Adds to the log what is visible of a dataset and not in it. After [`super::bump_revision`],
 /// whose row every writer passes until it has committed: so indexes are dense and in the order of
@@ -155,8 +162,7 @@ pub(super) async fn append(
     statement.bind(committed_at.map(|at| at.0)).execute().await.map(drop)
 }
 
-/// Reads an entry with its index.
-pub(super) fn read(row: EntryRow) -> Result<(u64, LogEntry), sqlx::Error> {
+fn read(row: EntryRow) -> Result<(u64, LogEntry), sqlx::Error> {
     let (index, dataset, version, snapshot, digest, committed, released) = row;
     let entry = LogEntry {
         dataset: PLACE.parse("dataset", &dataset)?,

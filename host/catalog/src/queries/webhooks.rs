@@ -3,8 +3,8 @@
 
 use yearbook_domain::{ChangeCounts, DatasetName, LargestRevision, LogEntry, Millis};
 
-use super::changes::{counts, revision};
-use super::log_entries::{EntryRow, PLACE as LOG, SIZE, read as read_entry};
+use super::changes::{known_counts, revision};
+use super::log_entries;
 use super::sql_enum::{RowContext, encode_u64};
 use crate::catalog::transaction;
 use crate::sql::Connection;
@@ -56,10 +56,6 @@ const DELIVERED: &str = "
 const FAILED: &str = "
     UPDATE webhooks SET attempts = attempts + 1, due_at = $3, last_failure = $4, ended_at = $5
     WHERE id = $1 AND next_entry <= $2";
-
-const ENTRY: &str = "
-    SELECT entry, dataset, version, snapshot, digest, committed_at, released_at FROM log_entries
-    WHERE entry = $1";
 
 const FACTS: &str = "
     SELECT s.row_count, c.inserted, c.deleted, c.updated, c.largest_revision
@@ -186,7 +182,7 @@ impl Catalog {
             rows.into_iter()
                 .map(|(id, url, attempts, due_at, entry)| {
                     let attempts = context(&id).count("attempts", attempts)?;
-                    let entry = LOG.count("entry", entry)?;
+                    let entry = context(&id).count("entry", entry)?;
                     Ok(DueWebhook { id, url, attempts, entry, due_at: Millis(due_at) })
                 })
                 .collect()
@@ -215,11 +211,10 @@ impl Catalog {
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn webhook_facts(&self, entry: u64) -> Result<WebhookFacts, CatalogError> {
         transaction!(self, "read what a webhook is told", Read, |connection| async {
-            let index = encode_u64(entry)?;
-            let row: EntryRow = connection.query(ENTRY).bind(index).fetch_one().await?;
-            let (_, entry) = read_entry(row)?;
-            let row: FactsRow = connection.query(FACTS).bind(index).fetch_one().await?;
-            row.read(entry)
+            let statement = connection.query(FACTS).bind(encode_u64(entry)?);
+            let row: FactsRow = statement.fetch_one().await?;
+            let mut entries = log_entries::range(connection, entry, 1).await?;
+            row.read(entries.pop().ok_or(sqlx::Error::RowNotFound)?)
         })
     }
 
@@ -262,7 +257,7 @@ async fn insert(
     account: Option<&str>,
     webhook: &NewWebhook,
 ) -> Result<(), sqlx::Error> {
-    let (size,): (i64,) = connection.query(SIZE).fetch_one().await?;
+    let size = encode_u64(log_entries::size(connection).await?)?;
     let statement = connection.query(INSERT).bind(&webhook.id).bind(account).bind(&webhook.url);
     let dataset = webhook.dataset.as_ref().map(DatasetName::as_str);
     let statement = statement.bind(dataset).bind(webhook.created_at.0).bind(size);
@@ -357,12 +352,7 @@ impl FactsRow {
         let id = entry.snapshot.to_string();
         let place = RowContext { table: "snapshots", row: &id };
         let rows = self.row_count.map(|rows| place.count("row_count", rows)).transpose()?;
-        let changes = match (self.inserted, self.deleted, self.updated) {
-            (Some(inserted), Some(deleted), Some(updated)) => {
-                Some(counts(&place, inserted, deleted, updated)?)
-            }
-            _ => None,
-        };
+        let changes = known_counts(&place, (self.inserted, self.deleted, self.updated))?;
         let largest_revision = revision(&place, self.largest_revision.as_deref())?;
         Ok(WebhookFacts { entry, rows, changes, largest_revision })
     }

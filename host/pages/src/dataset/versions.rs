@@ -29,6 +29,8 @@ pub(super) struct VersionsPage<'a> {
 /// Some versions, and a sentence about those that are not listed.
 pub(super) struct VersionList<'a> {
     pub(super) lines: Vec<VersionLine<'a>>,
+    /// True where one of them revised a value of the version before it.
+    pub(super) has_revisions: bool,
     /// "and 12 more versions".
     pub(super) left_out: Option<String>,
 }
@@ -80,18 +82,16 @@ impl<'a> VersionList<'a> {
             }),
             largest_revision: summary.largest_revision.as_ref().map(revision_sentence),
         };
+        let lines: Vec<VersionLine<'_>> =
+            dataset.snapshots.iter().rev().take(most).map(line).collect();
         Self {
-            lines: dataset.snapshots.iter().rev().take(most).map(line).collect(),
+            has_revisions: lines.iter().any(|line| line.largest_revision.is_some()),
+            lines,
             left_out: and_more(
                 dataset.snapshots.len().saturating_sub(most) as u64,
                 "version",
                 "versions",
             ),
         }
-    }
-
-    /// Returns true where a version revised a value of the one before it.
-    pub(super) fn has_revisions(&self) -> bool {
-        self.lines.iter().any(|line| line.largest_revision.is_some())
     }
 }

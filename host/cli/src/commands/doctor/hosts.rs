@@ -25,38 +25,40 @@ pub(super) async fn check_hosts(store: &Catalog) -> anyhow::Result<Finding> {
     if hosts.is_empty() {
         return Ok((Status::Ok, "none serves, or none could say so".to_owned()));
     }
-    let status = if hosts.iter().any(is_behind) { Status::Warn } else { Status::Ok };
-    let lines: Vec<String> = hosts.iter().map(describe).collect();
+    let (statuses, lines): (Vec<Status>, Vec<String>) = hosts.iter().map(describe).unzip();
+    let status = if statuses.contains(&Status::Warn) { Status::Warn } else { Status::Ok };
     let serve = if hosts.len() == 1 { "serves" } else { "serve" };
     let count = pluralize(hosts.len() as u64, "host");
     Ok((status, format!("{count} {serve}: {}", lines.join("; "))))
 }
 
-fn describe(host: &HostRecord) -> String {
+/// Describes a host; a warning where something should be done about it.
+fn describe(host: &HostRecord) -> Finding {
     let HostRecord { name, release, .. } = host;
-    let clock = match host.clock {
-        None => "it does not know the database's clock, so it shows no release".to_owned(),
+    let (mut status, mut line) = match host.clock {
+        None => (
+            Status::Warn,
+            "it does not know the database's clock, so it shows no release".to_owned(),
+        ),
         Some((offset, uncertainty)) => {
             let side = if offset < 0 { "behind" } else { "ahead of" };
             let offset = Duration::from_millis(offset.unsigned_abs()).as_secs_f64();
-            let late = if uncertainty > LATE_MS { ", so releases are late there" } else { "" };
-            format!(
+            let (status, late) = if uncertainty > LATE_MS {
+                (Status::Warn, ", so releases are late there")
+            } else {
+                (Status::Ok, "")
+            };
+            let clock = format!(
                 "the database's clock is {offset:.3} s {side} its own, known to {uncertainty} ms{late}"
-            )
+            );
+            (status, clock)
         }
     };
-    let older = if host.migration < Catalog::newest_migration() {
-        "; it is of an older release than this program: upgrade it"
-    } else {
-        ""
-    };
-    format!("{name} ({release}), {clock}{older}")
-}
-
-/// Returns true where something should be done about a host.
-fn is_behind(host: &HostRecord) -> bool {
-    host.migration < Catalog::newest_migration()
-        || host.clock.is_none_or(|(_, uncertainty)| uncertainty > LATE_MS)
+    if host.migration < Catalog::newest_migration() {
+        status = Status::Warn;
+        line.push_str("; it is of an older release than this program: upgrade it");
+    }
+    (status, format!("{name} ({release}), {line}"))
 }
 
 #[cfg(test)]
@@ -80,8 +82,8 @@ mod tests {
             (host(None, newest), true, "so it shows no release"),
             (host(Some((0, 1)), newest - 1), true, "of an older release than this program"),
         ] {
-            assert_eq!(is_behind(&host), behind);
-            let line = describe(&host);
+            let (status, line) = describe(&host);
+            assert_eq!(status == Status::Warn, behind);
             assert!(line.starts_with("alpha 127.0.0.1:8080 (0.1.0)"), "{line}");
             assert!(line.contains(words), "{line}");
         }
