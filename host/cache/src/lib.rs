@@ -59,6 +59,15 @@ where
         Self::of_moka(builder.weigher(erased::weigher(weigh)).build())
     }
 
+    /// [`Self::weighted`], where what was used last stays, and not what is used most: for entries
+    /// that come and go together.
+    #[must_use]
+    pub fn weighted_by_recency(capacity: u64, weigh: fn(&K, &V) -> u32) -> Self {
+        let builder = moka::future::Cache::builder().max_capacity(capacity);
+        let builder = builder.eviction_policy(moka::policy::EvictionPolicy::lru());
+        Self::of_moka(builder.weigher(erased::weigher(weigh)).build())
+    }
+
     /// [`Self::weighted`], where each entry is gone after `ttl`.
     #[must_use]
     pub fn weighted_and_expiring(capacity: u64, weigh: fn(&K, &V) -> u32, ttl: Duration) -> Self {
@@ -125,7 +134,8 @@ where
     }
 }
 
-/// Functions without parameters of type: they are compiled here.
+/// Functions without parameters of type: they are compiled here, and so are futures that are boxed.
+/// Others are compiled by each crate that awaits them; a hit is worth it.
 impl Entries {
     async fn get(&self, key: &dyn CacheKey) -> Option<Erased> {
         self.0.get(key).await
@@ -135,12 +145,12 @@ impl Entries {
         self.0.contains_key(key)
     }
 
-    async fn insert(&self, key: OwnedKey, value: Erased) {
-        self.0.insert(key, value).await;
+    fn insert(&self, key: OwnedKey, value: Erased) -> BoxFuture<'_, ()> {
+        self.0.insert(key, value).boxed()
     }
 
-    async fn invalidate(&self, key: &dyn CacheKey) {
-        self.0.invalidate(key).await;
+    fn invalidate<'a>(&'a self, key: &'a dyn CacheKey) -> BoxFuture<'a, ()> {
+        self.0.invalidate(key).boxed()
     }
 
     fn try_get_with<'a>(
@@ -192,6 +202,20 @@ mod tests {
         cache.settle().await;
         assert_eq!(cache.weight(), 100);
         assert_eq!(cache.get(&0).await, Some(10));
+    }
+
+    #[tokio::test]
+    async fn what_was_used_last_stays_by_recency() {
+        let cache = Cache::weighted_by_recency(20, |_: &u32, weight: &u32| *weight);
+        cache.insert(0, 10).await;
+        for _ in 0..100 {
+            assert_eq!(cache.get(&0).await, Some(10));
+        }
+        for key in 1..3 {
+            cache.insert(key, 10).await;
+            cache.settle().await;
+        }
+        assert_eq!((cache.get(&0).await, cache.get(&2).await), (None, Some(10)));
     }
 
     #[tokio::test]

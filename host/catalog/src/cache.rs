@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use arc_swap::{ArcSwap, Guard};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use tokio::sync::{Mutex, Semaphore, SemaphorePermit, watch};
 use tokio::time::timeout;
 use yearbook_cache::Cache;
@@ -96,7 +98,7 @@ impl CatalogCache {
         if let Err(failure) = store.settle_due_releases().await {
             tracing::warn!(%failure, "releases that are due are not settled in the catalog yet");
         }
-        let view = Box::pin(ServedView::load(&store, &DatasetSet::default(), 0)).await?;
+        let view = ServedView::load(&store, &DatasetSet::default(), 0).await?;
         let revision = view.revision;
         let live = Arc::new(Self {
             pinned: RevisionedCache::new(revision, || {
@@ -279,23 +281,25 @@ impl CatalogCache {
     /// [`CatalogError`] of the database.
     pub async fn refresh(&self) -> Result<(), CatalogError> {
         let _one_at_a_time = self.refreshing.lock().await;
-        // Large, and part of what many callers hold.
-        Box::pin(self.refresh_alone()).await
+        self.refresh_alone().await
     }
 
-    async fn refresh_alone(&self) -> Result<(), CatalogError> {
-        let begun = Instant::now();
-        let outcome = self.reload_if_changed().await;
-        self.count(begun, outcome.is_ok());
-        let was_healthy = self.healthy.swap(outcome.is_ok(), Ordering::Relaxed);
-        match &outcome {
-            Err(failure) if was_healthy => {
-                tracing::error!(%failure, "the catalog does not answer: serving what is in memory")
+    fn refresh_alone(&self) -> BoxFuture<'_, Result<(), CatalogError>> {
+        async move {
+            let begun = Instant::now();
+            let outcome = self.reload_if_changed().await;
+            self.count(begun, outcome.is_ok());
+            let was_healthy = self.healthy.swap(outcome.is_ok(), Ordering::Relaxed);
+            match &outcome {
+                Err(failure) if was_healthy => {
+                    tracing::error!(%failure, "the catalog does not answer: serving what is in memory")
+                }
+                Ok(()) if !was_healthy => tracing::info!("the catalog answers again"),
+                _ => {}
             }
-            Ok(()) if !was_healthy => tracing::info!("the catalog answers again"),
-            _ => {}
+            outcome
         }
-        outcome
+        .boxed()
     }
 
     /// Returns the results of polling.

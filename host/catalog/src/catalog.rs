@@ -7,6 +7,8 @@ pub(crate) mod faults;
 
 use std::sync::Arc;
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use tokio::sync::watch;
 
 use crate::CatalogError;
@@ -76,14 +78,17 @@ impl Catalog {
     }
 
     /// Begins a transaction. `operation` completes "the catalog failed to …".
-    pub(crate) async fn begin(
+    pub(crate) fn begin(
         &self,
         operation: &'static str,
         mode: TransactionMode,
-    ) -> Result<DatabaseSession, CatalogError> {
-        #[cfg(test)]
-        self.faults.before(operation).await?;
-        self.database.begin(mode).await.map_err(|source| self.failed(operation, source))
+    ) -> BoxFuture<'_, Result<DatabaseSession, CatalogError>> {
+        async move {
+            #[cfg(test)]
+            self.faults.before(operation).await?;
+            self.database.begin(mode).await.map_err(|source| self.failed(operation, source))
+        }
+        .boxed()
     }
 
     /// Ends a transaction and returns its outcome: commits a value that `keep` accepts, rolls back
@@ -95,29 +100,50 @@ impl Catalog {
         outcome: Result<T, sqlx::Error>,
         keep: impl Fn(&T) -> bool,
     ) -> Result<T, CatalogError> {
-        let value = match outcome {
-            Ok(value) => value,
-            Err(source) => {
-                session.abandon(&source).await;
-                return Err(self.failed(operation, source));
+        match outcome {
+            Ok(value) => {
+                self.end(operation, session, keep(&value)).await?;
+                Ok(value)
             }
-        };
-        if keep(&value) {
-            let failed = |source| {
+            Err(source) => Err(self.abandon(operation, session, source).await),
+        }
+    }
+
+    /// Commits a transaction, or rolls it back.
+    fn end(
+        &self,
+        operation: &'static str,
+        session: DatabaseSession,
+        commits: bool,
+    ) -> BoxFuture<'_, Result<(), CatalogError>> {
+        async move {
+            if !commits {
+                let rolled_back = session.roll_back().await;
+                return rolled_back.map_err(|source| self.failed(operation, source));
+            }
+            session.commit().await.map_err(|source| {
                 if sqlite::is_full(&source) {
                     return self.failed(operation, source);
                 }
-                CatalogError::CommitUnknown {
-                    location: self.describe().location,
-                    operation,
-                    source,
-                }
-            };
-            session.commit().await.map_err(failed)?;
-        } else {
-            session.roll_back().await.map_err(|source| self.failed(operation, source))?;
+                let location = self.describe().location;
+                CatalogError::CommitUnknown { location, operation, source }
+            })
         }
-        Ok(value)
+        .boxed()
+    }
+
+    /// Rolls a transaction back because of an error.
+    fn abandon(
+        &self,
+        operation: &'static str,
+        session: DatabaseSession,
+        source: sqlx::Error,
+    ) -> BoxFuture<'_, CatalogError> {
+        async move {
+            session.abandon(&source).await;
+            self.failed(operation, source)
+        }
+        .boxed()
     }
 
     fn failed(&self, operation: &'static str, source: sqlx::Error) -> CatalogError {

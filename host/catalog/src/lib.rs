@@ -4,6 +4,9 @@
 //! [`Catalog`] is the database; [`open()`] opens the one at an address. Above it is what a running
 //! server uses: [`CatalogCache`] (the catalog in memory), [`KeyVerifier`] (the holder of a key) and
 //! [`Quota`] (monthly quotas).
+//!
+//! A future is compiled by each crate that awaits it, with all that it awaits. Where that is much,
+//! a function that is not `async` boxes it here (decision 0442).
 
 pub mod clock;
 pub mod key;

@@ -1,11 +1,16 @@
 //! Statements, bound values and rows of types that both databases know, whichever database answers.
 //! Knows neither how transactions begin and end (`database.rs`) nor tables.
+//!
+//! What waits for a driver is boxed by functions without parameters of type: of all futures these
+//! have most behind them.
 
 #[cfg(feature = "postgres")]
 use std::io::ErrorKind;
 #[cfg(feature = "postgres")]
 use std::time::Duration;
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 #[cfg(feature = "postgres")]
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
@@ -48,6 +53,13 @@ pub(crate) enum Statement<'c> {
     Sqlite(&'c mut SqliteConnection, Query<'static, Sqlite, SqliteArguments>),
     #[cfg(feature = "postgres")]
     Postgres(&'c mut PgConnection, Query<'static, Postgres, PgArguments>, Duration),
+}
+
+/// Rows of one of the databases.
+enum FetchedRows {
+    Sqlite(Vec<SqliteRow>),
+    #[cfg(feature = "postgres")]
+    Postgres(Vec<PgRow>),
 }
 
 /// A value that every database of this build knows.
@@ -109,7 +121,7 @@ impl Connection<'_> {
     }
 }
 
-impl Statement<'_> {
+impl<'c> Statement<'c> {
     /// Binds the next value, `$1` first.
     pub(crate) fn bind<'v>(self, value: impl BindValue<'v>) -> Self {
         match self {
@@ -122,48 +134,69 @@ impl Statement<'_> {
     }
 
     /// Runs the statement and returns the number of rows that it wrote.
-    pub(crate) async fn execute(self) -> Result<u64, sqlx::Error> {
-        match self {
-            Self::Sqlite(connection, query) => Ok(query.execute(connection).await?.rows_affected()),
-            #[cfg(feature = "postgres")]
-            Self::Postgres(connection, query, limit) => {
-                Ok(with_timeout(limit, query.execute(connection)).await?.rows_affected())
+    pub(crate) fn execute(self) -> BoxFuture<'c, Result<u64, sqlx::Error>> {
+        async move {
+            match self {
+                Self::Sqlite(connection, query) => {
+                    Ok(query.execute(connection).await?.rows_affected())
+                }
+                #[cfg(feature = "postgres")]
+                Self::Postgres(connection, query, limit) => {
+                    Ok(with_timeout(limit, query.execute(connection)).await?.rows_affected())
+                }
             }
         }
+        .boxed()
     }
 
     /// Fetches every row.
     pub(crate) async fn all<R: DatabaseRow>(self) -> Result<Vec<R>, sqlx::Error> {
-        match self {
-            Self::Sqlite(connection, query) => {
-                query.fetch_all(connection).await?.iter().map(R::from_row).collect()
-            }
+        match self.fetch_all().await? {
+            FetchedRows::Sqlite(rows) => rows.iter().map(R::from_row).collect(),
             #[cfg(feature = "postgres")]
-            Self::Postgres(connection, query, limit) => {
-                with_timeout(limit, query.fetch_all(connection))
-                    .await?
-                    .iter()
-                    .map(R::from_row)
-                    .collect()
-            }
+            FetchedRows::Postgres(rows) => rows.iter().map(R::from_row).collect(),
         }
     }
 
     /// Fetches the first row, if there is one.
     pub(crate) async fn fetch_optional<R: DatabaseRow>(self) -> Result<Option<R>, sqlx::Error> {
-        match self {
-            Self::Sqlite(connection, query) => {
-                query.fetch_optional(connection).await?.as_ref().map(R::from_row).transpose()
-            }
+        match self.fetch_first().await? {
+            FetchedRows::Sqlite(rows) => rows.first().map(R::from_row).transpose(),
             #[cfg(feature = "postgres")]
-            Self::Postgres(connection, query, limit) => {
-                with_timeout(limit, query.fetch_optional(connection))
-                    .await?
-                    .as_ref()
-                    .map(R::from_row)
-                    .transpose()
-            }
+            FetchedRows::Postgres(rows) => rows.first().map(R::from_row).transpose(),
         }
+    }
+
+    fn fetch_all(self) -> BoxFuture<'c, Result<FetchedRows, sqlx::Error>> {
+        async move {
+            Ok(match self {
+                Self::Sqlite(connection, query) => {
+                    FetchedRows::Sqlite(query.fetch_all(connection).await?)
+                }
+                #[cfg(feature = "postgres")]
+                Self::Postgres(connection, query, limit) => {
+                    FetchedRows::Postgres(with_timeout(limit, query.fetch_all(connection)).await?)
+                }
+            })
+        }
+        .boxed()
+    }
+
+    fn fetch_first(self) -> BoxFuture<'c, Result<FetchedRows, sqlx::Error>> {
+        async move {
+            Ok(match self {
+                Self::Sqlite(connection, query) => {
+                    let row = query.fetch_optional(connection).await?;
+                    FetchedRows::Sqlite(row.into_iter().collect())
+                }
+                #[cfg(feature = "postgres")]
+                Self::Postgres(connection, query, limit) => {
+                    let row = with_timeout(limit, query.fetch_optional(connection)).await?;
+                    FetchedRows::Postgres(row.into_iter().collect())
+                }
+            })
+        }
+        .boxed()
     }
 
     /// Fetches the first row; an error when there is none.

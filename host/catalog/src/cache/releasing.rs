@@ -6,6 +6,8 @@ use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use yearbook_domain::{Announcement, Dataset, Millis, Snapshot, WaitingFiles};
 
 use super::database_clock::ClockReading;
@@ -78,16 +80,19 @@ impl CatalogCache {
     /// # Errors
     /// [`CatalogError`] of the database.
     pub async fn settled(&self) -> Result<(), CatalogError> {
-        if self.is_settled() { Ok(()) } else { Box::pin(self.settle_now()).await }
+        if self.is_settled() { Ok(()) } else { self.settle_now().await }
     }
 
-    async fn settle_now(&self) -> Result<(), CatalogError> {
-        let _one_at_a_time = self.refreshing.lock().await;
-        if self.is_settled() {
-            return Ok(());
+    fn settle_now(&self) -> BoxFuture<'_, Result<(), CatalogError>> {
+        async move {
+            let _one_at_a_time = self.refreshing.lock().await;
+            if self.is_settled() {
+                return Ok(());
+            }
+            self.settle().await?;
+            self.refresh_alone().await
         }
-        self.settle().await?;
-        self.refresh_alone().await
+        .boxed()
     }
 
     /// Turns the view to what is due.

@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use yearbook_domain::{Announcement, Dataset, Digest, Millis};
 
 use super::dataset_set::DatasetSet;
@@ -33,30 +35,33 @@ impl ServedView {
     /// Reads the revision first: if the catalog changes in between, the view is newer than its
     /// revision and the next tick reads it once more. Reads only datasets that are not as `known`.
     /// `turns` counts the releases that this host turned to.
-    pub(super) async fn load(
-        store: &Catalog,
-        known: &DatasetSet,
+    pub(super) fn load<'a>(
+        store: &'a Catalog,
+        known: &'a DatasetSet,
         turns: u16,
-    ) -> Result<Self, CatalogError> {
-        let revisions = with_query_timeout(store, store.revisions()).await?;
-        // Before the datasets: what waits no longer is among them.
-        let waiting = with_query_timeout(store, store.future_datasets()).await?;
-        let waiting_files = with_query_timeout(store, store.waiting_files(false)).await?;
-        let announcements = with_query_timeout(store, store.announcements()).await?.into();
-        let datasets = with_query_timeout(store, store.dataset_set(known)).await?;
-        let sorted = datasets.sorted().into();
-        let releases = with_query_timeout(store, store.releases()).await?.into();
-        let revision = name_revision(revisions, turns);
-        Ok(Self {
-            revisions,
-            revision,
-            datasets,
-            sorted,
-            releases,
-            announcements,
-            waiting,
-            waiting_files,
-        })
+    ) -> BoxFuture<'a, Result<Self, CatalogError>> {
+        async move {
+            let revisions = with_query_timeout(store, store.revisions()).await?;
+            // Before the datasets: what waits no longer is among them.
+            let waiting = with_query_timeout(store, store.future_datasets()).await?;
+            let waiting_files = with_query_timeout(store, store.waiting_files(false)).await?;
+            let announcements = with_query_timeout(store, store.announcements()).await?.into();
+            let datasets = with_query_timeout(store, store.dataset_set(known)).await?;
+            let sorted = datasets.sorted().into();
+            let releases = with_query_timeout(store, store.releases()).await?.into();
+            let revision = name_revision(revisions, turns);
+            Ok(Self {
+                revisions,
+                revision,
+                datasets,
+                sorted,
+                releases,
+                announcements,
+                waiting,
+                waiting_files,
+            })
+        }
+        .boxed()
     }
 
     /// Time of the next release.

@@ -7,6 +7,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use yearbook_cache::Cache;
@@ -272,28 +274,31 @@ impl KeyVerifier {
         }
     }
 
-    async fn query_key(
+    fn query_key(
         &self,
         UncachedKey { hash, once_valid }: UncachedKey,
-    ) -> Result<Caller, LookupError> {
-        let _permit = if once_valid {
-            None
-        } else {
-            Some(self.acquire_permit().await.map_err(LookupError::failed)?)
-        };
-        let found = self.store.key(&hash).await.map_err(LookupError::failed)?;
-        let caller = found.map(|found| self.caller(found));
-        match caller.filter(|caller| !caller.has_ended()) {
-            Some(caller) => {
-                self.once_valid.insert(hash, ()).await;
-                Ok(caller)
-            }
-            None => {
-                self.once_valid.invalidate(&hash).await;
-                self.unknown.insert(hash, ()).await;
-                Err(LookupError::Invalid)
+    ) -> BoxFuture<'_, Result<Caller, LookupError>> {
+        async move {
+            let _permit = if once_valid {
+                None
+            } else {
+                Some(self.acquire_permit().await.map_err(LookupError::failed)?)
+            };
+            let found = self.store.key(&hash).await.map_err(LookupError::failed)?;
+            let caller = found.map(|found| self.caller(found));
+            match caller.filter(|caller| !caller.has_ended()) {
+                Some(caller) => {
+                    self.once_valid.insert(hash, ()).await;
+                    Ok(caller)
+                }
+                None => {
+                    self.once_valid.invalidate(&hash).await;
+                    self.unknown.insert(hash, ()).await;
+                    Err(LookupError::Invalid)
+                }
             }
         }
+        .boxed()
     }
 
     async fn acquire_permit(&self) -> Result<tokio::sync::SemaphorePermit<'_>, CatalogError> {

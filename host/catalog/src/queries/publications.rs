@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{
     DatasetName, Millis, Namespace, PreviewFacts, Snapshot, SnapshotId, Stored, StoredFile,
@@ -201,82 +203,86 @@ async fn commit(
 }
 
 /// Makes the snapshot the current one of its dataset, whose row is locked.
-pub(super) async fn commit_as_current(
-    connection: &mut Connection<'_>,
-    publication: &Publication,
-    terms: CommitTerms<'_>,
-) -> Result<CommitAttempt, sqlx::Error> {
-    let Publication { name, snapshot, predecessor, changes, facts, .. } = publication;
-    let current = snapshots::current_row(connection, name).await?;
-    if let Some(current) = &current
-        && current.id == snapshot.id
-    {
-        if current.file != snapshot.file.sha256 {
-            let Some(facts) = facts else { return Ok(CommitAttempt::Conflict) };
-            // The same rows in a file written again, after damage or by a newer writer: the
-            // snapshot keeps its age.
-            claim(connection, &snapshot.file, terms).await?;
-            let before = snapshot_writes::delete_snapshot(connection, current.number).await?;
-            let renewed = Snapshot { created_at: current.created_at, ..snapshot.clone() };
-            let renumbered = snapshot_writes::insert_snapshot(connection, name, &renewed).await?;
-            changes::renumber(connection, current.number, renumbered).await?;
-            preview_facts::insert(connection, renumbered, facts).await?;
-            holds::restore(connection, renumbered, current.held_at).await?;
-            unreferenced::drop_references(connection, &[before]).await?;
-        } else if let Some(facts) = facts {
-            preview_facts::replace(connection, current.number, facts).await?;
+pub(super) fn commit_as_current<'a>(
+    connection: &'a mut Connection<'_>,
+    publication: &'a Publication,
+    terms: CommitTerms<'a>,
+) -> BoxFuture<'a, Result<CommitAttempt, sqlx::Error>> {
+    async move {
+        let Publication { name, snapshot, predecessor, changes, facts, .. } = publication;
+        let current = snapshots::current_row(connection, name).await?;
+        if let Some(current) = &current
+            && current.id == snapshot.id
+        {
+            if current.file != snapshot.file.sha256 {
+                let Some(facts) = facts else { return Ok(CommitAttempt::Conflict) };
+                // The same rows in a file written again, after damage or by a newer writer: the
+                // snapshot keeps its age.
+                claim(connection, &snapshot.file, terms).await?;
+                let before = snapshot_writes::delete_snapshot(connection, current.number).await?;
+                let renewed = Snapshot { created_at: current.created_at, ..snapshot.clone() };
+                let renumbered =
+                    snapshot_writes::insert_snapshot(connection, name, &renewed).await?;
+                changes::renumber(connection, current.number, renumbered).await?;
+                preview_facts::insert(connection, renumbered, facts).await?;
+                holds::restore(connection, renumbered, current.held_at).await?;
+                unreferenced::drop_references(connection, &[before]).await?;
+            } else if let Some(facts) = facts {
+                preview_facts::replace(connection, current.number, facts).await?;
+            }
+            let now = present_time(connection, publication).await?;
+            return Ok(CommitAttempt::Committed(CommitOutcome::Unchanged, now));
         }
+        let Some(facts) = facts else { return Ok(CommitAttempt::Conflict) };
+        let compared = current.as_ref().map(|current| current.id);
+        // What waited was promised: it is released even where a host that knows no waiting releases
+        // published meanwhile.
+        if compared != *predecessor && terms.uploader.is_some() {
+            return Ok(CommitAttempt::Conflict);
+        }
+        claim(connection, &snapshot.file, terms).await?;
+        let changes = changes.as_ref().filter(|changes| Some(changes.from) == compared);
+        if let Some(changes) = changes {
+            claim(connection, &changes.file, terms).await?;
+        }
+        // After everything that may have to wait for others: nobody can have been served another
+        // snapshot since then.
         let now = present_time(connection, publication).await?;
-        return Ok(CommitAttempt::Committed(CommitOutcome::Unchanged, now));
-    }
-    let Some(facts) = facts else { return Ok(CommitAttempt::Conflict) };
-    let compared = current.as_ref().map(|current| current.id);
-    // What waited was promised: it is released even where a host that knows no waiting releases
-    // published meanwhile.
-    if compared != *predecessor && terms.uploader.is_some() {
-        return Ok(CommitAttempt::Conflict);
-    }
-    claim(connection, &snapshot.file, terms).await?;
-    let changes = changes.as_ref().filter(|changes| Some(changes.from) == compared);
-    if let Some(changes) = changes {
-        claim(connection, &changes.file, terms).await?;
-    }
-    // After everything that may have to wait for others: nobody can have been served another
-    // snapshot since then.
-    let now = present_time(connection, publication).await?;
-    let mut latest = latest_time(connection, name, Millis(i64::MAX)).await?;
-    let is_ahead = |latest: Millis| latest.0 > now.0.saturating_add(MAX_WAIT_MS);
-    if publication.at.is_none() && latest.is_some_and(is_ahead) {
-        date_future_versions(connection, name, now).await?;
-        latest = latest_time(connection, name, now).await?;
-    }
-    let created_at = next_commit_time(latest, now);
-    let early = created_at.0.saturating_sub(now.0);
-    if publication.at.is_none() && (1..=MAX_WAIT_MS).contains(&early) {
-        return Ok(CommitAttempt::TooEarly(Duration::from_millis(early.unsigned_abs())));
-    }
-    let number = snapshot_writes::insert_snapshot(
-        connection,
-        name,
-        &Snapshot { created_at, ..snapshot.clone() },
-    )
-    .await?;
-    preview_facts::insert(connection, number, facts).await?;
-    if let (Some(before), Some(changes)) = (current, changes) {
-        changes::insert(
+        let mut latest = latest_time(connection, name, Millis(i64::MAX)).await?;
+        let is_ahead = |latest: Millis| latest.0 > now.0.saturating_add(MAX_WAIT_MS);
+        if publication.at.is_none() && latest.is_some_and(is_ahead) {
+            date_future_versions(connection, name, now).await?;
+            latest = latest_time(connection, name, now).await?;
+        }
+        let created_at = next_commit_time(latest, now);
+        let early = created_at.0.saturating_sub(now.0);
+        if publication.at.is_none() && (1..=MAX_WAIT_MS).contains(&early) {
+            return Ok(CommitAttempt::TooEarly(Duration::from_millis(early.unsigned_abs())));
+        }
+        let number = snapshot_writes::insert_snapshot(
             connection,
             name,
-            before.number,
-            number,
-            &ChangeSet { committed_at: created_at, ..changes.clone() },
+            &Snapshot { created_at, ..snapshot.clone() },
         )
         .await?;
+        preview_facts::insert(connection, number, facts).await?;
+        if let (Some(before), Some(changes)) = (current, changes) {
+            changes::insert(
+                connection,
+                name,
+                before.number,
+                number,
+                &ChangeSet { committed_at: created_at, ..changes.clone() },
+            )
+            .await?;
+        }
+        // Not by `created_at`, which is of the future where a clock was ahead.
+        if let Some(retention) = terms.retention {
+            delete_expired(connection, name, retention, now).await?;
+        }
+        Ok(CommitAttempt::Committed(CommitOutcome::New, created_at))
     }
-    // Not by `created_at`, which is of the future where a clock was ahead.
-    if let Some(retention) = terms.retention {
-        delete_expired(connection, name, retention, now).await?;
-    }
-    Ok(CommitAttempt::Committed(CommitOutcome::New, created_at))
+    .boxed()
 }
 
 /// Claims a file for a row that is about to reference it.
@@ -315,27 +321,32 @@ async fn apply_retention(
     Ok(dropped)
 }
 
-async fn delete_expired(
-    connection: &mut Connection<'_>,
-    dataset: &DatasetName,
+fn delete_expired<'a>(
+    connection: &'a mut Connection<'_>,
+    dataset: &'a DatasetName,
     retention: Retention,
     now: Millis,
-) -> Result<Vec<DroppedSnapshot>, sqlx::Error> {
-    let mut dropped = Vec::new();
-    let mut unreferenced = Vec::new();
-    for (number, snapshot) in expired_snapshots(connection, dataset, retention, now).await? {
-        let history = retention.history;
-        unreferenced
-            .push(snapshot_writes::bury_snapshot(connection, dataset, number, now, history).await?);
-        if !history {
-            // What follows is not known from here on, so nothing before it can be read.
-            unreferenced.extend(history_writes::forget_until(connection, dataset, number).await?);
+) -> BoxFuture<'a, Result<Vec<DroppedSnapshot>, sqlx::Error>> {
+    async move {
+        let mut dropped = Vec::new();
+        let mut unreferenced = Vec::new();
+        for (number, snapshot) in expired_snapshots(connection, dataset, retention, now).await? {
+            let history = retention.history;
+            unreferenced.push(
+                snapshot_writes::bury_snapshot(connection, dataset, number, now, history).await?,
+            );
+            if !history {
+                // What follows is not known from here on, so nothing before it can be read.
+                unreferenced
+                    .extend(history_writes::forget_until(connection, dataset, number).await?);
+            }
+            dropped.push(snapshot);
         }
-        dropped.push(snapshot);
+        unreferenced.extend(changes::drop_outdated(connection, dataset).await?);
+        unreferenced::drop_references(connection, &unreferenced).await?;
+        Ok(dropped)
     }
-    unreferenced.extend(changes::drop_outdated(connection, dataset).await?);
-    unreferenced::drop_references(connection, &unreferenced).await?;
-    Ok(dropped)
+    .boxed()
 }
 
 /// Lists the snapshots that have expired at `now` and are not held, with their numbers.

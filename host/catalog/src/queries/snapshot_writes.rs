@@ -1,6 +1,8 @@
 //! Writes of snapshots with their columns, and of the tombstones of dropped ones. Decides nothing
 //! about which snapshot is current or dropped (`publications.rs`).
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::{ColumnRole, DatasetName, Millis, Snapshot, Stored};
 
@@ -35,66 +37,72 @@ const INSERT_TOMBSTONE: &str = "
 const DELETE_SNAPSHOT: &str = "DELETE FROM snapshots WHERE number = $1 RETURNING file_sha256";
 
 /// Adds a snapshot and returns its number.
-pub(super) async fn insert_snapshot(
-    connection: &mut Connection<'_>,
-    dataset: &DatasetName,
-    snapshot: &Snapshot,
-) -> Result<i64, sqlx::Error> {
-    let credit = &snapshot.credit;
-    let (first_date, last_date) =
-        snapshot.date_range.as_ref().map(|(first, last)| (first.as_str(), last.as_str())).unzip();
-    let bound = |index: usize| snapshot.bbox.map(|bbox| bbox.0[index]);
-    let (number,): (i64,) = connection
-        .query(INSERT_SNAPSHOT)
-        .bind(dataset.as_str())
-        .bind(snapshot.id.as_str())
-        .bind(snapshot.created_at.0)
-        .bind(encode_u64(snapshot.rows)?)
-        .bind(snapshot.file.sha256.as_str())
-        .bind(encode_u64(snapshot.file.bytes)?)
-        .bind(&snapshot.title)
-        .bind(&snapshot.description)
-        .bind(&credit.source)
-        .bind(&credit.attribution)
-        .bind(&credit.licence)
-        .bind(&credit.source_url)
-        .bind(credit.source_url_precision.map(SourceUrlPrecision::as_str))
-        .bind(&snapshot.refresh_cadence)
-        .bind(snapshot.bulk_redistribution)
-        .bind(snapshot.layout.as_str())
-        .bind(encode_json(&snapshot.primary_key)?)
-        .bind(encode_json(&snapshot.dimensions)?)
-        .bind(&snapshot.date_column)
-        .bind(first_date)
-        .bind(last_date)
-        .bind(bound(0))
-        .bind(bound(1))
-        .bind(bound(2))
-        .bind(bound(3))
-        .bind(&credit.licence_title)
-        .bind(&credit.licence_url)
-        .bind(encode_json(&credit.sources)?)
-        .bind(encode_json(&snapshot.keywords)?)
-        .bind(encode_json(&StoredMeaning::new(snapshot))?)
-        .fetch_one()
-        .await?;
-    for (position, column) in (0_i64..).zip(&snapshot.columns) {
-        connection
-            .query(INSERT_COLUMN)
-            .bind(number)
-            .bind(position)
-            .bind(&column.name)
-            .bind(column.column_type.as_str())
-            .bind(column.nullable)
-            .bind(stored_role(column.role).as_str())
-            .bind(&column.unit)
-            .bind(&column.description)
-            .bind(column.few_values)
-            .bind(i64::from(column.text_traits.bits()))
-            .execute()
+pub(super) fn insert_snapshot<'a>(
+    connection: &'a mut Connection<'_>,
+    dataset: &'a DatasetName,
+    snapshot: &'a Snapshot,
+) -> BoxFuture<'a, Result<i64, sqlx::Error>> {
+    async move {
+        let credit = &snapshot.credit;
+        let (first_date, last_date) = snapshot
+            .date_range
+            .as_ref()
+            .map(|(first, last)| (first.as_str(), last.as_str()))
+            .unzip();
+        let bound = |index: usize| snapshot.bbox.map(|bbox| bbox.0[index]);
+        let (number,): (i64,) = connection
+            .query(INSERT_SNAPSHOT)
+            .bind(dataset.as_str())
+            .bind(snapshot.id.as_str())
+            .bind(snapshot.created_at.0)
+            .bind(encode_u64(snapshot.rows)?)
+            .bind(snapshot.file.sha256.as_str())
+            .bind(encode_u64(snapshot.file.bytes)?)
+            .bind(&snapshot.title)
+            .bind(&snapshot.description)
+            .bind(&credit.source)
+            .bind(&credit.attribution)
+            .bind(&credit.licence)
+            .bind(&credit.source_url)
+            .bind(credit.source_url_precision.map(SourceUrlPrecision::as_str))
+            .bind(&snapshot.refresh_cadence)
+            .bind(snapshot.bulk_redistribution)
+            .bind(snapshot.layout.as_str())
+            .bind(encode_json(&snapshot.primary_key)?)
+            .bind(encode_json(&snapshot.dimensions)?)
+            .bind(&snapshot.date_column)
+            .bind(first_date)
+            .bind(last_date)
+            .bind(bound(0))
+            .bind(bound(1))
+            .bind(bound(2))
+            .bind(bound(3))
+            .bind(&credit.licence_title)
+            .bind(&credit.licence_url)
+            .bind(encode_json(&credit.sources)?)
+            .bind(encode_json(&snapshot.keywords)?)
+            .bind(encode_json(&StoredMeaning::new(snapshot))?)
+            .fetch_one()
             .await?;
+        for (position, column) in (0_i64..).zip(&snapshot.columns) {
+            connection
+                .query(INSERT_COLUMN)
+                .bind(number)
+                .bind(position)
+                .bind(&column.name)
+                .bind(column.column_type.as_str())
+                .bind(column.nullable)
+                .bind(stored_role(column.role).as_str())
+                .bind(&column.unit)
+                .bind(&column.description)
+                .bind(column.few_values)
+                .bind(i64::from(column.text_traits.bits()))
+                .execute()
+                .await?;
+        }
+        Ok(number)
     }
-    Ok(number)
+    .boxed()
 }
 
 /// The role of a column as older hosts know it; what is newer is in `meaning`.

@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{
@@ -136,21 +138,26 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer
     /// version.
-    pub async fn settle_due_releases(&self) -> Result<usize, CatalogError> {
-        let due: Vec<i64> =
-            transaction!(self, "look for due releases", Read, |connection| async {
-                let now = database_time(connection).await?;
-                let rows: Vec<(i64,)> = connection.query(DUE).bind(now.0).all().await?;
-                Ok(rows.into_iter().map(|(id,)| id).collect())
-            })?;
-        let mut settled = 0;
-        for id in due {
-            settled +=
-                usize::from(transaction!(self, "make a release visible", Write, |connection| {
-                    Box::pin(settle(connection, id))
-                })?);
+    pub fn settle_due_releases(&self) -> BoxFuture<'_, Result<usize, CatalogError>> {
+        async move {
+            let due: Vec<i64> =
+                transaction!(self, "look for due releases", Read, |connection| async {
+                    let now = database_time(connection).await?;
+                    let rows: Vec<(i64,)> = connection.query(DUE).bind(now.0).all().await?;
+                    Ok(rows.into_iter().map(|(id,)| id).collect())
+                })?;
+            let mut settled = 0;
+            for id in due {
+                settled += usize::from(transaction!(
+                    self,
+                    "make a release visible",
+                    Write,
+                    |connection| { Box::pin(settle(connection, id)) }
+                )?);
+            }
+            Ok(settled)
         }
-        Ok(settled)
+        .boxed()
     }
 }
 
