@@ -35,7 +35,9 @@ impl ColumnCache {
     /// Nothing yet; `bytes` at most.
     pub(crate) fn new(bytes: u64) -> Self {
         let weigh = |_: &ColumnChunkId, column: &ArrayRef| entry_weight(column_bytes(column));
-        Self { columns: Cache::weighted(bytes, weigh), bytes }
+        // A table is worth nothing by halves, and frequency would keep one out for long that is
+        // asked for after a larger one was.
+        Self { columns: Cache::weighted_by_recency(bytes, weigh), bytes }
     }
 
     /// Bytes that fit.
@@ -59,15 +61,28 @@ impl ColumnCache {
         self.columns.get(&chunk).await
     }
 
-    /// A column: what `load` makes where it is not here, once for all that ask meanwhile.
+    /// A column: what `load` makes where it is not here, once for all that ask meanwhile; `None`
+    /// where there was no room for it.
     pub(super) async fn get_or_load(
         &self,
         chunk: ColumnChunkId,
-        load: impl Future<Output = Result<ArrayRef, StorageFailure>> + Send,
-    ) -> Result<ArrayRef, StorageFailure> {
+        load: impl Future<Output = Result<ArrayRef, LoadFailure>> + Send,
+    ) -> Result<Option<ArrayRef>, StorageFailure> {
         let column = self.columns.try_get_with(chunk, load).await;
-        column.map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared))
+        column.map(Some).or_else(|shared| match &*shared {
+            LoadFailure::NoRoom => Ok(None),
+            LoadFailure::Storage(failure) => Err(failure.clone()),
+        })
     }
+}
+
+/// Reason for which a column was not loaded.
+#[derive(Debug)]
+pub(super) enum LoadFailure {
+    /// Others hold the memory that it would take.
+    NoRoom,
+    /// It cannot be read.
+    Storage(StorageFailure),
 }
 
 /// Bytes of a column with its dictionary, which nobody else may hold.

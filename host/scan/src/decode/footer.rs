@@ -174,15 +174,18 @@ impl ParquetFile {
         self.kept_bytes.record(group, leaf, bytes);
     }
 
-    /// Counts `bytes` that a read of scattered rows needs of row group `group`; returns true, and
-    /// begins anew, once there are `enough`.
+    /// Counts `bytes` that a read of scattered rows needs of row group `group`; returns true once
+    /// there are `enough`.
     pub(crate) fn count_scattered(&self, group: usize, bytes: u64, enough: u64) -> bool {
         let Some(counted) = self.scattered_bytes.get(group) else { return false };
-        let all = counted.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-        if all >= enough {
+        counted.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) >= enough
+    }
+
+    /// Begins to count anew.
+    pub(crate) fn restart_scattered(&self, group: usize) {
+        if let Some(counted) = self.scattered_bytes.get(group) {
             counted.store(0, Ordering::Relaxed);
         }
-        all >= enough
     }
 
     /// Bytes held in memory, about.

@@ -6,7 +6,7 @@ use futures::{StreamExt as _, TryStreamExt as _, stream};
 use parquet::arrow::ProjectionMask;
 use parquet::errors::ParquetError;
 
-use super::column_cache::{column_bytes, is_convertible, join_parts};
+use super::column_cache::{LoadFailure, column_bytes, is_convertible, join_parts};
 use super::file_source::FileSource;
 use super::kept_bytes::estimated_bytes;
 use super::page_location::{PageLocation, pages_covering};
@@ -66,20 +66,26 @@ impl FileSource {
         if bytes > MAX_LOAD_BYTES || !self.is_due(missing, range) {
             return Ok(None);
         }
-        let Some(_room) = self.budget.take(bytes * 2) else { return Ok(None) };
         let load = |&leaf: &usize| {
             let chunk = self.parquet.chunk_id(group, leaf);
-            self.columns.get_or_load(chunk, self.decode_column(group, leaf))
+            self.columns.get_or_load(chunk, self.load_column(group, leaf))
         };
-        if self.files.is_local() {
-            let mut columns = Vec::with_capacity(leaves.len());
-            for leaf in leaves {
-                columns.push(load(leaf).await?);
-            }
-            return Ok(Some(columns));
-        }
+        let at_once = if self.files.is_local() { 1 } else { CONCURRENT_COLUMNS };
         let loads = stream::iter(leaves.iter().map(load).collect::<Vec<_>>());
-        loads.buffered(CONCURRENT_COLUMNS).try_collect().await.map(Some)
+        let columns: Option<Vec<ArrayRef>> =
+            loads.buffered(at_once).try_collect::<Vec<_>>().await?.into_iter().collect();
+        if columns.is_some() {
+            self.parquet.restart_scattered(group);
+        }
+        Ok(columns)
+    }
+
+    /// A column of a row group, where there is room for it. Whoever waits for one that another
+    /// loads needs none.
+    async fn load_column(&self, group: usize, leaf: usize) -> Result<ArrayRef, LoadFailure> {
+        let bytes = self.estimated_bytes(group, leaf);
+        let _room = self.budget.take(bytes * 2).ok_or(LoadFailure::NoRoom)?;
+        self.decode_column(group, leaf).await.map_err(LoadFailure::Storage)
     }
 
     /// Counts the bytes of pages that hold wanted rows of `range`; returns true once as many have

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array as _, ArrayRef, BooleanBufferBuilder};
+use arrow::array::{Array as _, ArrayRef, AsArray as _, BooleanBufferBuilder};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::take;
 use arrow::datatypes::DataType;
@@ -158,7 +158,12 @@ async fn read_matches(
     }
     let range = RowRange { wanted: range.wanted.filter(BooleanBuffer::has_false), ..range };
     if let Some(columns) = source.kept_columns(leaves, &range).await? {
-        let found = Box::pin(test_columns(source, &range, columns, test, enough)).await?;
+        // Comparing numbers of all rows takes less than choosing those that are wanted.
+        if columns.iter().all(|column| column.as_any_dictionary_opt().is_some()) {
+            let all = RowRange { wanted: None, ..range };
+            return Box::pin(test_columns(source, &all, columns, test, (enough, wanted))).await;
+        }
+        let found = Box::pin(test_columns(source, &range, columns, test, (enough, None))).await?;
         return Ok(found.map(|found| spread_all(&found, wanted.as_ref())));
     }
     let schema = source.parquet.metadata.file_metadata().schema_descr();
@@ -190,13 +195,14 @@ async fn read_matches(
     Ok(Some(spread_all(&found, wanted.as_ref())))
 }
 
-/// The same of columns that are kept: one bit for each wanted row of `range`.
+/// The same of columns that are kept: one bit for each wanted row of `range`, unset where it is not
+/// among those of `mask`.
 async fn test_columns(
     source: &FileSource,
     range: &RowRange,
     columns: Vec<ArrayRef>,
     test: impl RowTest,
-    enough: usize,
+    (enough, mask): (usize, Option<BooleanBuffer>),
 ) -> Result<Option<BooleanBuffer>, StorageFailure> {
     let places = range.wanted.is_some().then(|| range.wanted_places());
     let decoded = places.as_ref().map_or(range.rows.len(), |places| places.len());
@@ -216,8 +222,14 @@ async fn test_columns(
             });
             test(&cut.collect::<Result<Vec<_>, _>>()?, rows)
         };
-        let rows = source.run_on_worker(range.group, job).await?;
-        source.cache.metrics.rows_searched.add(rows.len() as u64);
+        let mut rows = source.run_on_worker(range.group, job).await?;
+        let mut searched = rows.len();
+        if let Some(mask) = &mask {
+            let wanted = mask.slice(start, rows.len());
+            searched = wanted.count_set_bits();
+            rows = &rows & &wanted;
+        }
+        source.cache.metrics.rows_searched.add(searched as u64);
         matches += rows.count_set_bits();
         found.append_buffer(&rows);
     }
