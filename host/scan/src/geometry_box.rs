@@ -6,7 +6,7 @@ use arrow::buffer::BooleanBuffer;
 use num_bigint::{BigInt, Sign};
 use robust::{Coord, orient2d};
 use yearbook_domain::BoundingBox;
-use yearbook_wkt::{GeometryKind, MalformedWkt, WktReader, value};
+use yearbook_wkt::{GeometryKind, MalformedWkt, WktReader};
 
 /// Longitudes at which the plane of degrees ends.
 const WEST_END: f64 = -180.0;
@@ -117,9 +117,13 @@ impl Rectangle {
 
     /// A point with its own parentheses, or without, as many programs write it.
     fn point(&self, reader: &mut WktReader<'_>) -> Result<bool, MalformedWkt> {
-        let read = if reader.peek_number() { Some(reader.position()?) } else { reader.point()? };
+        let read = if reader.peek_number() {
+            Some(reader.coordinates()?)
+        } else {
+            reader.point_coordinates()?
+        };
         let Some([x, y]) = read else { return Ok(false) };
-        let point = Coord { x: value(x)?, y: value(y)? };
+        let point = Coord { x, y };
         Ok(self.meets_edge(point, point))
     }
 
@@ -142,8 +146,8 @@ impl Rectangle {
     ) -> Result<bool, MalformedWkt> {
         let mut last = None;
         any_member(reader, |reader| {
-            let [x, y] = reader.position()?;
-            let to = Coord { x: value(x)?, y: value(y)? };
+            let [x, y] = reader.coordinates()?;
+            let to = Coord { x, y };
             let from = last.replace(to).unwrap_or(to);
             let meets = self.meets_edge(from, to);
             if !meets {

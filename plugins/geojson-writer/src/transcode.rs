@@ -97,13 +97,17 @@ impl WktToGeoJson {
             if !starts.is_empty() {
                 ring.push(b',');
             }
-            let at = reader.position()?;
-            let [x0, y0] = *first.get_or_insert([value(at[0])?, value(at[1])?]);
-            let next = [value(at[0])? - x0, value(at[1])? - y0];
+            starts.push(ring.len());
+            ring.push(b'[');
+            let x = number_with_value(reader, ring)?;
+            ring.push(b',');
+            let y = number_with_value(reader, ring)?;
+            ring.push(b']');
+            let [x0, y0] = *first.get_or_insert([x, y]);
+            let next = [x - x0, y - y0];
             area += last[0] * next[1] - next[0] * last[1];
             last = next;
-            starts.push(ring.len());
-            position(at, ring)
+            Ok(())
         })?;
         out.push(b'[');
         if (area < 0.0) == outer && area != 0.0 {
@@ -166,6 +170,17 @@ fn position([x, y]: CoordinateText<'_>, out: &mut Vec<u8>) -> Result<(), Malform
     number(y, out)?;
     out.push(b']');
     Ok(())
+}
+
+/// Copies a number and returns its value.
+fn number_with_value(reader: &mut WktReader<'_>, out: &mut Vec<u8>) -> Result<f64, MalformedWkt> {
+    if let Some((text, value)) = reader.plain_number() {
+        out.extend_from_slice(text.as_bytes());
+        return Ok(value);
+    }
+    let text = reader.number()?;
+    number(text, out)?;
+    value(text)
 }
 
 /// Copies the digits of a number; what JSON has no form for (`+1`, `.5`, `1.`, `007`) is written as

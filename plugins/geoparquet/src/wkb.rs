@@ -2,7 +2,7 @@
 //! all geometries together.
 
 use yearbook_sdk::Error;
-use yearbook_wkt::{CoordinateText, GeometryKind, MAX_DEPTH, MalformedWkt, WktReader, value};
+use yearbook_wkt::{GeometryKind, MAX_DEPTH, MalformedWkt, WktReader};
 
 /// Bounding box and kinds of some geometries.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,9 +118,15 @@ fn body(
     match kind {
         GeometryKind::Point => point(reader, extent, out),
         GeometryKind::Polygon => write_with_count(reader, out, |reader, out| {
-            write_with_count(reader, out, |reader, out| position(reader.position()?, extent, out))
+            write_with_count(reader, out, |reader, out| {
+                position(reader.coordinates()?, extent, out);
+                Ok(())
+            })
         }),
-        _ => write_with_count(reader, out, |reader, out| position(reader.position()?, extent, out)),
+        _ => write_with_count(reader, out, |reader, out| {
+            position(reader.coordinates()?, extent, out);
+            Ok(())
+        }),
     }
 }
 
@@ -130,26 +136,24 @@ fn point(
     extent: &mut GeometryExtent,
     out: &mut Vec<u8>,
 ) -> Result<(), MalformedWkt> {
-    let at = if reader.peek_number() { Some(reader.position()?) } else { reader.point()? };
+    let at = if reader.peek_number() {
+        Some(reader.coordinates()?)
+    } else {
+        reader.point_coordinates()?
+    };
     match at {
         Some(at) => position(at, extent, out),
         None => {
-            [f64::NAN; 2].iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
-            Ok(())
+            [f64::NAN; 2].iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()))
         }
     }
+    Ok(())
 }
 
-fn position(
-    [x, y]: CoordinateText<'_>,
-    extent: &mut GeometryExtent,
-    out: &mut Vec<u8>,
-) -> Result<(), MalformedWkt> {
-    let (x, y) = (value(x)?, value(y)?);
+fn position([x, y]: [f64; 2], extent: &mut GeometryExtent, out: &mut Vec<u8>) {
     extent.include(x, y);
     out.extend_from_slice(&x.to_le_bytes());
     out.extend_from_slice(&y.to_le_bytes());
-    Ok(())
 }
 
 /// Items with their number before them.

@@ -4,7 +4,7 @@ use i_overlay::core::fill_rule::FillRule;
 use i_overlay::core::overlay::{IntOverlayOptions, Overlay};
 use i_overlay::core::solver::Solver;
 use i_overlay::i_float::int::point::IntPoint;
-use yearbook_wkt::{GeometryKind, MAX_DEPTH, MalformedWkt, WktReader, value};
+use yearbook_wkt::{GeometryKind, MAX_DEPTH, MalformedWkt, WktReader};
 
 use crate::clip::{Bounds, Degrees};
 use crate::rings::{self, Ring, step, straightened};
@@ -147,15 +147,14 @@ impl Reading<'_> {
         let deeper = depth.checked_sub(1).ok_or(MalformedWkt { at: reader.at() })?;
         match kind {
             GeometryKind::Point => {
-                if let Some([x, y]) = reader.point()? {
-                    self.point([value(x)?, value(y)?]);
+                if let Some(point) = reader.point_coordinates()? {
+                    self.point(point);
                 }
                 Ok(())
             }
             GeometryKind::MultiPoint => reader.members(|reader| {
                 if reader.peek_number() {
-                    let [x, y] = reader.position()?;
-                    self.point([value(x)?, value(y)?]);
+                    self.point(reader.coordinates()?);
                     return Ok(());
                 }
                 self.geometry(GeometryKind::Point, reader, deeper)
@@ -236,8 +235,7 @@ fn turned(path: &[Degrees], turn: f64) -> Vec<Degrees> {
 fn path(reader: &mut WktReader<'_>) -> Result<Vec<Degrees>, MalformedWkt> {
     let mut path = Vec::new();
     reader.members(|reader| {
-        let [x, y] = reader.position()?;
-        path.push([value(x)?, value(y)?]);
+        path.push(reader.coordinates()?);
         Ok(())
     })?;
     Ok(path)

@@ -175,10 +175,25 @@ impl<'a> WktReader<'a> {
     /// # Errors
     /// [`MalformedWkt`] for anything else.
     pub fn point(&mut self) -> Result<Option<CoordinateText<'a>>, MalformedWkt> {
+        self.one(Self::position)
+    }
+
+    /// [`WktReader::point`] as values.
+    ///
+    /// # Errors
+    /// As [`WktReader::coordinates`].
+    pub fn point_coordinates(&mut self) -> Result<Option<[f64; 2]>, MalformedWkt> {
+        self.one(Self::coordinates)
+    }
+
+    fn one<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, MalformedWkt>,
+    ) -> Result<Option<T>, MalformedWkt> {
         if !self.open_or_empty()? {
             return Ok(None);
         }
-        let position = self.position()?;
+        let position = read(self)?;
         if self.next_member()? { Err(MalformedWkt { at: self.at }) } else { Ok(Some(position)) }
     }
 
@@ -188,6 +203,57 @@ impl<'a> WktReader<'a> {
     /// [`MalformedWkt`] for anything else.
     pub fn position(&mut self) -> Result<CoordinateText<'a>, MalformedWkt> {
         Ok([self.number()?, self.number()?])
+    }
+
+    /// Reads the values of two numbers.
+    ///
+    /// # Errors
+    /// [`MalformedWkt`] for anything else, and for numbers beyond all floats.
+    pub fn coordinates(&mut self) -> Result<[f64; 2], MalformedWkt> {
+        let mut next = || match self.plain_number() {
+            Some((_, value)) => Ok(value),
+            None => value(self.number()?),
+        };
+        Ok([next()?, next()?])
+    }
+
+    /// Reads a number of the commonest form and returns it with its value: digits, with a minus or
+    /// a fraction or without, as JSON writes it too, and few enough for the quotient to be exact.
+    /// `None` for anything else, of which nothing is read.
+    pub fn plain_number(&mut self) -> Option<(&'a str, f64)> {
+        self.skip_whitespace();
+        let text = self.text.get(self.at..)?;
+        let bytes = text.as_bytes();
+        let start = usize::from(bytes.first() == Some(&b'-'));
+        let (mut at, mut digits) = (start, 0_u64);
+        let mut read = |at: &mut usize| {
+            let from = *at;
+            while let Some(digit) = bytes.get(*at).map(|byte| byte.wrapping_sub(b'0'))
+                && digit < 10
+            {
+                digits = digits.wrapping_mul(10).wrapping_add(u64::from(digit));
+                *at += 1;
+            }
+            *at - from
+        };
+        let whole = read(&mut at);
+        let mut fraction = 0;
+        if bytes.get(at) == Some(&b'.') {
+            at += 1;
+            fraction = read(&mut at);
+            if fraction == 0 {
+                return None;
+            }
+        }
+        let has_zero = whole > 1 && bytes.get(start) == Some(&b'0');
+        let goes_on = bytes.get(at).is_some_and(|byte| is_number_byte(*byte));
+        if whole == 0 || whole + fraction > EXACT_DIGITS || has_zero || goes_on {
+            return None;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "so few digits are exact")]
+        let value = digits as f64 / POWERS_OF_TEN.get(fraction)?;
+        self.at += at;
+        Some((text.get(..at)?, if start > 0 { -value } else { value }))
     }
 
     /// Offset of the next byte.
@@ -254,6 +320,13 @@ impl<'a> WktReader<'a> {
     }
 }
 
+/// Digits of which every number is below 2^53. Such a number and a power of ten are exact, so their
+/// quotient is rounded once.
+const EXACT_DIGITS: usize = 15;
+
+const POWERS_OF_TEN: [f64; EXACT_DIGITS + 1] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
 fn is_number_byte(byte: u8) -> bool {
     byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E')
 }
@@ -265,3 +338,6 @@ fn is_number_byte(byte: u8) -> bool {
 pub fn value(number: &str) -> Result<f64, MalformedWkt> {
     number.parse().ok().filter(|value: &f64| value.is_finite()).ok_or(MalformedWkt { at: 0 })
 }
+
+#[cfg(test)]
+mod tests;

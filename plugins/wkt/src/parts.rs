@@ -1,7 +1,7 @@
 //! Parts of a geometry one after the other, in whatever collections they stand: for those that look
 //! at positions and need no text.
 
-use crate::{GeometryKind, MAX_DEPTH, MalformedWkt, WktReader, value};
+use crate::{GeometryKind, MAX_DEPTH, MalformedWkt, WktReader};
 
 /// A part of a geometry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,8 +89,7 @@ impl<F: FnMut(GeometryPart, &[[f64; 2]])> Parts<F> {
     }
 
     fn position(&mut self, reader: &mut WktReader<'_>) -> Result<(), MalformedWkt> {
-        let [x, y] = reader.position()?;
-        self.positions.push([value(x)?, value(y)?]);
+        self.positions.push(reader.coordinates()?);
         Ok(())
     }
 }
