@@ -1,6 +1,6 @@
 //! Pictures of rows (contract-9-svg): the format, how it is asked for, and `chart.svg`.
 
-use yearbook_domain::Plan;
+use yearbook_domain::{Millis, Plan};
 use yearbook_sandbox::{Plugin, PluginSet};
 use yearbook_server::ServiceSettings;
 use yearbook_tests::app::{TestApp, harvest, parks, unbounded};
@@ -200,6 +200,54 @@ async fn the_page_embeds_the_chart_and_has_its_numbers_as_a_table_contract_9() {
     let chart = app.get(CHART).send().await.text();
     let latest = description(&chart).split("latest ").nth(1).unwrap().split(' ').next().unwrap();
     assert!(page.contains(&format!(">{latest}</td>")), "{latest}: {page}");
+}
+
+#[tokio::test]
+async fn a_line_that_versions_revised_is_drawn_as_each_of_them_showed_it_contract_21() {
+    let app = TestApp::start().await;
+    let versions = [
+        "2024-01-01,Nelson,1,true\n2024-01-02,Nelson,2,false\n2024-01-02,Otago,7,true\n",
+        "2024-01-01,Nelson,1,true\n2024-01-02,Nelson,2.5,false\n2024-01-02,Otago,7,true\n",
+        // Tells of nothing that was published before.
+        "2024-01-01,Nelson,1,true\n2024-01-02,Nelson,2.5,false\n2024-01-02,Otago,7,true\n2024-01-03,Nelson,3,false\n",
+        "2024-01-01,Nelson,1,true\n2024-01-02,Nelson,2,false\n2024-01-02,Otago,7,true\n2024-01-03,Nelson,4,false\n",
+    ];
+    for (day, rows) in versions.into_iter().enumerate() {
+        let page = app.get("/datasets/harvest").send().await.text();
+        assert!(day > 1 || !page.contains("revisions=true"), "{page}");
+        let table = harvest().with_rows(&format!("date,region,value,final\n{rows}"));
+        let time = format!("2024-03-{:02}T10:00:00Z", day + 1);
+        app.publish_at(&table, Millis::parse_iso8601(&time).unwrap()).await;
+    }
+
+    let page = app.get("/datasets/harvest").send().await.text();
+    let at = page.find("id=\"revised-points\"").unwrap();
+    let table = &page[at..at + page[at..].find("</table>").unwrap()];
+    let cells: Vec<&str> = table
+        .split("<t")
+        .filter(|cell| cell.starts_with("h ") || cell.starts_with("d "))
+        .filter_map(|cell| Some(cell.split_once('>')?.1.split_once('<')?.0))
+        .collect();
+    let head = ["Date", "Published 2024-03-01", "Published 2024-03-03", "Published 2024-03-04"];
+    assert_eq!(cells[..4], head, "{table}");
+    assert_eq!(cells[4..8], ["2024-01-03", "–", "3", "4"]);
+    assert_eq!(cells[8..], ["2024-01-02", "2", "2.5", "2"]);
+
+    let address = page.split("srcset=\"").find(|part| part.contains("revisions=true")).unwrap();
+    let address = address.split('"').next().unwrap().replace("&#38;", "&").replace("&amp;", "&");
+    let reply = app.get(&address).send().await;
+    assert_eq!(reply.status, 200, "{address}");
+    let picture = reply.text();
+    for day in ["2024-03-01", "2024-03-03", "2024-03-04"] {
+        assert!(picture.contains(day), "{picture}");
+    }
+    assert!(!picture.contains("2024-03-02") && !picture.contains("Otago"), "{picture}");
+
+    assert_eq!(app.get(&format!("{CHART}?revisions=yes")).send().await.status, 422);
+    app.publish(&parks()).await;
+    assert_eq!(app.get("/datasets/parks/chart.svg?revisions=true").send().await.status, 404);
+    let page = app.get("/datasets/parks").send().await.text();
+    assert!(!page.contains("revised-points"), "{page}");
 }
 
 #[tokio::test]

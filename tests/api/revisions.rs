@@ -297,6 +297,28 @@ async fn the_triangle_has_a_column_for_each_version_that_changed_a_value_contrac
 }
 
 #[tokio::test]
+async fn transforms_over_time_decline_rows_of_several_versions_contract_21() {
+    let app = TestApp::start().await;
+    let key = app.key(Plan::Enterprise).await;
+    for number in 0..2 {
+        publish(&app, number, &version(number)).await;
+    }
+    for asked in [
+        "growth",
+        "growth&columns=date,value",
+        "growth&growth.unit=day",
+        "resample&resample.to=month",
+    ] {
+        let reply = get(&app, &key, &format!("{REVISIONS}?apply={asked}")).await;
+        assert_eq!(reply.status, 422, "{asked}: {}", reply.text());
+        assert!(reply.text().contains("`as_of`"), "{asked}: {}", reply.text());
+    }
+    let path = format!("{REVISIONS}?apply=aggregate&aggregate.by=_valid_from&aggregate.with=count");
+    let reply = get(&app, &key, &path).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+}
+
+#[tokio::test]
 async fn more_credit_than_an_answer_has_is_refused_contract_21() {
     let app = TestApp::start().await;
     let key = app.key(Plan::Enterprise).await;

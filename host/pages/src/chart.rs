@@ -14,8 +14,8 @@ use futures::StreamExt;
 use http::header::{CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue};
 use tracing::Instrument;
+use yearbook_domain::Dataset;
 use yearbook_domain::query::{last_value, parse_pairs, scalar};
-use yearbook_domain::{Dataset, PreviewFacts};
 use yearbook_sandbox::{
     EncodedBody, GuestError, OptionScalar, OptionValue, ParameterKind, PluginEncoder, PluginSet,
 };
@@ -25,7 +25,8 @@ use super::cache::PageKey;
 use super::dataset_address::dataset;
 use crate::{PageRefusal, PagesState};
 
-use preview_rows::PreviewRows;
+use crate::revised_line::RevisedLine;
+use preview_rows::{PreviewRows, revised_rows};
 use yearbook_http::credit::write_credit;
 use yearbook_http::document::CachePolicy;
 use yearbook_http::{Error, RenderedDocument, media_types};
@@ -69,12 +70,35 @@ pub(crate) async fn show(
         Some(_) => PageRefusal::NoSuchSeries { dataset: dataset.name.clone() }.into(),
         None => nothing_to_draw(&dataset),
     })?;
+    let revised = match last_value(&pairs, "revisions") {
+        None => None,
+        Some(raw) => {
+            scalar::check_literal("revisions", raw, ["true"]).map_err(Error::invalid_parameter)?;
+            let asked = chosen.and_then(|_| rows.series());
+            let found = RevisedLine::find(&app, &dataset, &facts, asked).await?;
+            Some(found.ok_or_else(|| nothing_to_draw(&dataset))?)
+        }
+    };
     let key = PageKey {
         base_url: String::new(),
         address: format!("{}?{rows:?} {}", parts.uri.path(), size.0),
-        version: format!("{} {} {}", dataset.current.id, facts.version, encoder.digest()),
+        version: format!(
+            "{} {} {} {:?}",
+            dataset.current.id,
+            facts.version,
+            encoder.digest(),
+            revised.as_ref().map(RevisedLine::name)
+        ),
     };
-    let drawing = draw(&app, &dataset, &facts, rows, encoder, size);
+    let drawing = async {
+        let batch = match &revised {
+            Some(revised) => revised_rows(&dataset, &facts, revised),
+            None => rows.batch(&dataset, &facts),
+        };
+        let batch =
+            batch.map_err(|failure| Error::internal("make the rows of a picture", &failure))?;
+        draw(&app, &dataset, batch, encoder, size).await
+    };
     let picture = app.cache.get(key, drawing).await?;
     let mut response = picture.respond(&app.core, &parts.headers, CachePolicy::Public).await?;
     insert_headers(response.headers_mut());
@@ -97,14 +121,10 @@ fn size(raw: &str) -> Result<(&'static str, i64, i64), Error> {
 async fn draw(
     app: &PagesState,
     dataset: &Arc<Dataset>,
-    facts: &PreviewFacts,
-    rows: PreviewRows,
+    batch: RecordBatch,
     encoder: Arc<PluginEncoder>,
     size: (&str, i64, i64),
 ) -> Result<RenderedDocument, Error> {
-    let batch = rows
-        .batch(dataset, facts)
-        .map_err(|failure| Error::internal("make the rows of a picture", &failure))?;
     let failure = match encode(app, &encoder, batch.clone(), size).await? {
         Ok(picture) => return Ok(RenderedDocument::svg(picture)),
         Err(failure) => failure,

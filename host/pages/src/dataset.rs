@@ -5,6 +5,7 @@
 mod page;
 mod preview;
 mod request;
+mod revised;
 mod versions;
 
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use super::html;
 use super::machine::{self, CatalogView, DatasetView};
 use crate::PagesState;
 use crate::dataset_formats::{self, DatasetFormats, FormatFinder};
+use crate::revised_line::RevisedLine;
 
 /// Everything that decides the page of a dataset besides the site.
 struct DatasetInputs {
@@ -48,6 +50,8 @@ struct DatasetInputs {
     adapters: Vec<Arc<PluginAdapter>>,
     /// True where a plugin draws pictures.
     has_picture: bool,
+    /// A line that versions revised.
+    revised: Option<RevisedLine>,
 }
 
 /// The series that a page shows.
@@ -143,7 +147,12 @@ async fn inputs(
         Some(text) => ChosenSeries::find(facts.as_deref(), text),
         None => ChosenSeries::Named,
     };
+    let revised = match &facts {
+        Some(facts) => RevisedLine::find(app, &dataset, facts, series.drawn()).await?,
+        None => None,
+    };
     Ok(DatasetInputs {
+        revised,
         asks_language: last_value(&pairs, "lang").is_some(),
         base_url: app.core.base_url(parts),
         series,
@@ -160,6 +169,14 @@ async fn inputs(
 }
 
 impl ChosenSeries {
+    /// The place of the one that was asked for.
+    fn drawn(self) -> Option<usize> {
+        match self {
+            Self::Drawn(place) => Some(place),
+            Self::Named | Self::Unknown => None,
+        }
+    }
+
     fn find(facts: Option<&PreviewFacts>, text: &str) -> Self {
         let Some(series) = facts.and_then(|facts| facts.series.as_ref()) else {
             return Self::Unknown;
@@ -177,13 +194,14 @@ impl DatasetInputs {
     fn key(&self, path: &str) -> PageKey {
         let Self { dataset, language, facts, series, formats, adapters, .. } = self;
         let Self { has_picture, asks_language, .. } = self;
+        let revised = self.revised.as_ref().map(RevisedLine::name);
         let adapters: Vec<_> = adapters.iter().map(|adapter| adapter.digest()).collect();
         let computed = facts.as_ref().map(|facts| facts.version);
         PageKey {
             base_url: self.base_url.clone(),
             address: format!("{path}?{series:?} {asks_language}"),
             version: format!(
-                "{} {} {} {computed:?} {} {adapters:?} {has_picture} {language:?}",
+                "{} {} {} {computed:?} {} {adapters:?} {has_picture} {language:?} {revised:?}",
                 dataset.current.id,
                 dataset.checked_at.0,
                 dataset.snapshots.len(),

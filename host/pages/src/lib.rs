@@ -29,6 +29,7 @@ mod newest;
 mod open_in;
 mod plugin_view;
 mod refusal;
+mod revised_line;
 mod signup;
 mod signup_metrics;
 mod state;

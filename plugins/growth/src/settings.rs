@@ -43,7 +43,7 @@ pub(crate) enum Reference {
 
 impl Settings {
     pub(crate) fn new(schema: &Schema, options: &Options) -> Result<Self, TransformError> {
-        let axis = TimeAxis::from_schema(schema);
+        let axis = TimeAxis::from_version(schema)?;
         if axis.date.or(axis.period).is_none() {
             let sentence =
                 "there is neither a date column nor one of periods, so nothing is earlier";

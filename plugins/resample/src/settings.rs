@@ -24,7 +24,7 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn new(schema: &Schema, options: &Options) -> Result<Self, TransformError> {
-        let axis = TimeAxis::from_schema(schema);
+        let axis = TimeAxis::from_version(schema)?;
         let Some(date) = axis.date else {
             let sentence = "there is no date column, so no rows are of one period".to_owned();
             return Err(TransformError::UnsupportedSchema(sentence));

@@ -24,7 +24,7 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn new(schema: &Schema, options: &Options) -> Result<Self, TransformError> {
-        let axis = TimeAxis::from_schema(schema);
+        let axis = TimeAxis::from_version(schema)?;
         let unit = match axis {
             TimeAxis { period: Some(_), .. } => Some(CalendarUnit::Year),
             TimeAxis { date: Some(_), unit, .. } => unit,

@@ -2,7 +2,12 @@
 
 use yearbook_sdk::calendar::CalendarUnit;
 use yearbook_sdk::generator::Role;
+use yearbook_sdk::transform::TransformError;
 use yearbook_sdk::{Field, Schema};
+
+/// Column of rows of several versions: the time from which a row was so. No stored column has such
+/// a name.
+const VALID_FROM: &str = "_valid_from";
 
 /// Columns that tell series and times, by their positions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +23,20 @@ pub struct TimeAxis {
 }
 
 impl TimeAxis {
+    /// Returns those of a table for a transform that compares neighbours in time.
+    ///
+    /// # Errors
+    /// [`TransformError::UnsupportedSchema`] for rows of several versions, whose neighbours are not
+    /// of one version.
+    pub fn from_version(schema: &Schema) -> Result<Self, TransformError> {
+        if schema.fields.iter().any(|field| field.name == VALID_FROM) {
+            let sentence = "these are rows of all versions, so neighbours in time are not of one version; \
+                            ask for the rows of a version with `as_of`";
+            return Err(TransformError::UnsupportedSchema(sentence.to_owned()));
+        }
+        Ok(Self::from_schema(schema))
+    }
+
     /// Returns those of a table: as the host says it, or the dimension and key columns.
     #[must_use]
     pub fn from_schema(schema: &Schema) -> Self {

@@ -16,6 +16,8 @@ use yearbook_domain::{Column, ColumnRole, ColumnType, Dataset, PreviewFacts, Sna
 use yearbook_scan::schema::PICTURE_TITLE;
 use yearbook_scan::schema::{credit_entries, plain_field};
 
+use crate::revised_line::RevisedLine;
+
 /// Keys of the number of rows, and of the number of series.
 const SAMPLED_ROWS: &str = "yearbook.sampled_rows";
 const SAMPLED_SERIES: &str = "yearbook.sampled_series";
@@ -23,6 +25,9 @@ const SAMPLED_SERIES: &str = "yearbook.sampled_series";
 /// Keys of the totals of statuses of all rows, and of the date before which no status is known.
 const SAMPLED_STATUSES: &str = "yearbook.sampled_statuses";
 const STATUSES_FROM: &str = "yearbook.statuses_from";
+
+/// Column of the versions of a line: no stored column has such a name.
+const PUBLISHED: &str = "#published";
 
 /// Points of a preview that one picture shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +55,14 @@ impl PreviewRows {
         series.filter(|series| !series.drawn.is_empty()).map(|_| Self::Series(0))
     }
 
+    /// The place of the series among those drawn.
+    pub(super) fn series(self) -> Option<usize> {
+        match self {
+            Self::Centroids => None,
+            Self::Series(place) => Some(place),
+        }
+    }
+
     /// The rows.
     ///
     /// # Errors
@@ -60,12 +73,7 @@ impl PreviewRows {
         facts: &PreviewFacts,
     ) -> Result<RecordBatch, ArrowError> {
         let snapshot = &*dataset.current;
-        let mut metadata: HashMap<String, String> =
-            credit_entries(&dataset.name, &dataset.namespace, &snapshot.id, &snapshot.credit)
-                .into_iter()
-                .map(|(key, value)| (key.to_owned(), value))
-                .collect();
-        metadata.extend(snapshot.title.clone().map(|title| (PICTURE_TITLE.to_owned(), title)));
+        let mut metadata = picture_entries(dataset, snapshot.title.clone());
         let (fields, columns, sampled_rows) = match self {
             Self::Centroids => centroids(snapshot, facts)?,
             Self::Series(place) => {
@@ -83,6 +91,44 @@ impl PreviewRows {
     }
 }
 
+/// Rows of a line as its versions showed it.
+///
+/// # Errors
+/// As [`PreviewRows::batch`].
+pub(super) fn revised_rows(
+    dataset: &Dataset,
+    facts: &PreviewFacts,
+    revised: &RevisedLine,
+) -> Result<RecordBatch, ArrowError> {
+    let snapshot = &*dataset.current;
+    let series = facts.series.as_ref();
+    let drawn = series.and_then(|series| Some((series, series.drawn.get(revised.place)?)));
+    let (series, drawn) = drawn.ok_or_else(|| absent("series"))?;
+    let points: Vec<LinePoint> =
+        revised.versions.iter().flat_map(|version| version.line.iter().copied()).collect();
+    let (mut fields, mut columns) = line_columns(snapshot, series, drawn, &points)?;
+    let published = revised
+        .versions
+        .iter()
+        .flat_map(|version| std::iter::repeat_n(version.published.as_str(), version.line.len()));
+    fields
+        .insert(1, plain_field(&Column::new(PUBLISHED, ColumnType::String, ColumnRole::Dimension)));
+    columns.insert(1, Arc::new(StringArray::from_iter_values(published)));
+    let title = format!("{}, by the day of publication", dataset.title());
+    let schema = Schema::new(fields).with_metadata(picture_entries(dataset, Some(title)));
+    RecordBatch::try_new(Arc::new(schema), columns)
+}
+
+/// Entries that every picture has.
+fn picture_entries(dataset: &Dataset, title: Option<String>) -> HashMap<String, String> {
+    let snapshot = &*dataset.current;
+    credit_entries(&dataset.name, &dataset.namespace, &snapshot.id, &snapshot.credit)
+        .into_iter()
+        .chain(title.map(|title| (PICTURE_TITLE, title)))
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect()
+}
+
 /// Columns of a batch, and the number of rows that they are a sample of.
 type SampledColumns = (Vec<Field>, Vec<ArrayRef>, Option<u64>);
 
@@ -94,8 +140,7 @@ fn centroids(snapshot: &Snapshot, facts: &PreviewFacts) -> Result<SampledColumns
     Ok((vec![plain_field(geometry)], vec![points], Some(sample.features)))
 }
 
-/// The date, the key's columns, each with one value, the value column, and its statuses where it
-/// has some.
+/// The date, the key's columns, the value column, and its statuses where it has some.
 fn line(
     snapshot: &Snapshot,
     series: &SeriesPreview,
@@ -119,6 +164,24 @@ fn line(
             points.insert(place, gap);
         }
     }
+    let (mut fields, mut columns) = line_columns(snapshot, series, drawn, &points)?;
+    let status = status_column(&snapshot.columns, &drawn.column);
+    let status = status.and_then(|position| snapshot.columns.get(position));
+    if let Some(column) = status.filter(|_| !drawn.line_statuses.is_empty()) {
+        fields.push(plain_field(column).with_nullable(true));
+        let codes = points.iter().map(|point| drawn.line_statuses.at(point.day));
+        columns.push(Arc::new(codes.collect::<StringArray>()));
+    }
+    Ok((fields, columns, drawn.is_reduced().then_some(drawn.rows)))
+}
+
+/// The date, the key's columns, each with one value, and the value column of some points of a line.
+fn line_columns(
+    snapshot: &Snapshot,
+    series: &SeriesPreview,
+    drawn: &DrawnSeries,
+    points: &[LinePoint],
+) -> Result<(Vec<Field>, Vec<ArrayRef>), ArrowError> {
     let mut fields = vec![plain_field(column_of(snapshot, ColumnRole::Date)?)];
     let dates = points.iter().map(|point| point.date());
     let mut columns: Vec<ArrayRef> = vec![Arc::new(StringArray::from_iter_values(dates))];
@@ -130,16 +193,9 @@ fn line(
         columns.push(Arc::new(StringArray::from(vec![value.as_deref(); points.len()])));
     }
     let field = plain_field(column_named(snapshot, &drawn.column)?).with_nullable(true);
-    columns.push(values(&points, field.data_type())?);
+    columns.push(values(points, field.data_type())?);
     fields.push(field);
-    let status = status_column(&snapshot.columns, &drawn.column);
-    let status = status.and_then(|position| snapshot.columns.get(position));
-    if let Some(column) = status.filter(|_| !drawn.line_statuses.is_empty()) {
-        fields.push(plain_field(column).with_nullable(true));
-        let codes = points.iter().map(|point| drawn.line_statuses.at(point.day));
-        columns.push(Arc::new(codes.collect::<StringArray>()));
-    }
-    Ok((fields, columns, drawn.is_reduced().then_some(drawn.rows)))
+    Ok((fields, columns))
 }
 
 /// `P 12 2024-01-01 2024-12-01`: a code, the number of its rows, and the first and the last date of

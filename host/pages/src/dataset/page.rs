@@ -8,6 +8,7 @@ use yearbook_domain::{Column, ColumnType, Dataset, Snapshot};
 
 use super::DatasetInputs;
 use super::preview::{ChartAddress, PreviewView};
+use super::revised::RevisedView;
 use super::versions::{LISTED_VERSIONS, VersionList};
 use crate::copy_lines::{CopyLine, LineRequest, copy_lines};
 use crate::credit_view::CreditView;
@@ -45,6 +46,8 @@ pub(super) struct DatasetPage<'a> {
     /// "and 12 more columns".
     columns_left_out: Option<String>,
     versions: VersionList<'a>,
+    /// A line that versions revised.
+    revised: Option<RevisedView>,
     /// Names of the formats that the dataset has.
     formats: Vec<&'a str>,
     lines: Vec<CopyLine<'a>>,
@@ -140,6 +143,10 @@ impl<'a> DatasetPage<'a> {
                 "columns",
             ),
             versions: VersionList::new(dataset, LISTED_VERSIONS),
+            revised: inputs.revised.as_ref().and_then(|revised| {
+                let unit = |column: &str| snapshot.column(column)?.unit.clone();
+                RevisedView::new(revised, facts?.series.as_ref()?, unit, chart)
+            }),
             formats: inputs
                 .formats
                 .iter()

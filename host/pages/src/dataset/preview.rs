@@ -17,7 +17,7 @@ use super::ChosenSeries;
 use crate::figures::{and_more, figure, range, whole};
 
 /// Cell without a value.
-const NOTHING: &str = "–";
+pub(super) const NOTHING: &str = "–";
 
 /// The preview of one snapshot.
 pub(crate) struct PreviewView<'a> {
@@ -71,6 +71,12 @@ pub(crate) struct PictureUrls {
 pub(crate) struct ChartAddress<'a>(pub(crate) &'a str);
 
 impl ChartAddress<'_> {
+    /// The picture of how versions revised the series with `id`.
+    pub(super) fn revisions(self, id: &str) -> PictureUrls {
+        let wide = format!("{}?series={id}&revisions=true", self.0);
+        PictureUrls { narrow: format!("{wide}&width=320"), wide }
+    }
+
     /// The picture of the series with `id`; none: the one that is drawn without being asked for.
     fn picture(self, id: Option<&str>) -> PictureUrls {
         let address = self.0;
