@@ -122,6 +122,12 @@ impl StorageFailure {
         matches!(self, Self::Store { .. } | Self::Timeout { .. })
     }
 
+    /// Returns whether one object or the disk below it is at fault: others may be read.
+    #[must_use]
+    pub fn is_of_one_object(&self) -> bool {
+        matches!(self, Self::Damaged { .. } | Self::Local { .. })
+    }
+
     /// A local file or folder refused to be `doing`.
     #[must_use]
     pub fn local(doing: &'static str, path: &Path, source: std::io::Error) -> Self {

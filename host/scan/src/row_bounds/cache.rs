@@ -87,7 +87,7 @@ impl RowBoundsCache {
                 );
                 return Ok(None);
             }
-            Err(failure @ StorageFailure::Damaged { .. }) => {
+            Err(failure) if failure.is_of_one_object() => {
                 tracing::warn!(%failure, "boxes read all geometry");
                 return Ok(None);
             }
@@ -108,7 +108,7 @@ impl RowBoundsCache {
         entry: &GroupEntry,
     ) -> Result<Chunk, StorageFailure> {
         let chunk = match self.store.chunk(file, entry).await {
-            Err(failure @ StorageFailure::Damaged { .. }) => {
+            Err(failure) if failure.is_of_one_object() => {
                 tracing::warn!(%failure, "boxes read all geometry of a row group");
                 return Ok(None);
             }

@@ -98,7 +98,7 @@ impl StoredValuesCache {
         let stored = match found {
             Ok(Some(stored)) => stored,
             Ok(None) => return Ok(Entry::default()),
-            Err(failure @ StorageFailure::Damaged { .. }) => {
+            Err(failure) if failure.is_of_one_object() => {
                 tracing::warn!(%failure, "values are counted instead");
                 return Ok(Entry::default());
             }

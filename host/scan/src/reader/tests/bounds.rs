@@ -141,6 +141,12 @@ async fn bounds_that_are_missing_damaged_or_of_another_file_are_not_used_contrac
         let intact = row_bounds_are_intact(&stored.reader, &stored.snapshot).await;
         assert!(!intact, "case {case}");
     }
+    // A disk that gives an error where they lie, as it does for a folder.
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    let found = read(&stored.afresh(None), &plan).await.unwrap();
+    assert_eq!(found, expected);
+    std::fs::remove_dir(&path).unwrap();
     std::fs::write(&path, &whole).unwrap();
     assert!(row_bounds_are_intact(&stored.reader, &stored.snapshot).await);
     let reader = stored.afresh(None);
