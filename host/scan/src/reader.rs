@@ -6,8 +6,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
 use tracing::Instrument;
 use yearbook_cache::Cache;
 use yearbook_counters::Metric as _;
@@ -126,25 +124,21 @@ impl Reader {
         self.find(plan).instrument(span).await
     }
 
-    /// Boxed, so that not every crate that reads compiles all of it (decision 0442).
-    fn find<'a>(&'a self, plan: &'a ReadPlan) -> BoxFuture<'a, Result<Scan, StorageFailure>> {
-        async move {
-            self.cache.metrics.scans.increment();
-            if plan.skip == 0 {
-                return self.find_page(plan).await;
-            }
-            // Rows that are skipped are a page; this one begins with the row behind it.
-            let skipped = ReadPlan { skip: 0, max_rows: Some(plan.skip), ..plan.clone() };
-            let behind = Box::pin(self.find_page(&skipped)).await?.counts.next;
-            let page = ReadPlan { skip: 0, first_row: behind, ..plan.clone() };
-            if behind.is_some() {
-                return Box::pin(self.find_page(&page)).await;
-            }
-            let none = ReadPlan { max_rows: Some(0), ..page };
-            let scan = Box::pin(self.find_page(&none)).await?;
-            Ok(Scan { counts: RowCounts { next: None, ..scan.counts }, ..scan })
+    async fn find(&self, plan: &ReadPlan) -> Result<Scan, StorageFailure> {
+        self.cache.metrics.scans.increment();
+        if plan.skip == 0 {
+            return self.find_page(plan).await;
         }
-        .boxed()
+        // Rows that are skipped are a page; this one begins with the row behind it.
+        let skipped = ReadPlan { skip: 0, max_rows: Some(plan.skip), ..plan.clone() };
+        let behind = Box::pin(self.find_page(&skipped)).await?.counts.next;
+        let page = ReadPlan { skip: 0, first_row: behind, ..plan.clone() };
+        if behind.is_some() {
+            return Box::pin(self.find_page(&page)).await;
+        }
+        let none = ReadPlan { max_rows: Some(0), ..page };
+        let scan = Box::pin(self.find_page(&none)).await?;
+        Ok(Scan { counts: RowCounts { next: None, ..scan.counts }, ..scan })
     }
 
     async fn find_page(&self, plan: &ReadPlan) -> Result<Scan, StorageFailure> {
