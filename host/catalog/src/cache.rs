@@ -292,7 +292,10 @@ impl CatalogCache {
             let was_healthy = self.healthy.swap(outcome.is_ok(), Ordering::Relaxed);
             match &outcome {
                 Err(failure) if was_healthy => {
-                    tracing::error!(%failure, "the catalog does not answer: serving what is in memory")
+                    tracing::error!(
+                        %failure,
+                        "the catalog does not answer: serving what is in memory"
+                    )
                 }
                 Ok(()) if !was_healthy => tracing::info!("the catalog answers again"),
                 _ => {}

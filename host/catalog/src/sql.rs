@@ -1,8 +1,8 @@
 //! Statements, bound values and rows of types that both databases know, whichever database answers.
 //! Knows neither how transactions begin and end (`database.rs`) nor tables.
 //!
-//! What waits for a driver is boxed by functions without parameters of type: of all futures these
-//! have most behind them.
+//! Futures that wait for a driver have most behind them: functions without parameters of type box
+//! them.
 
 #[cfg(feature = "postgres")]
 use std::io::ErrorKind;

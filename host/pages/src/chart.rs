@@ -25,7 +25,7 @@ use super::cache::PageKey;
 use super::dataset_address::dataset;
 use crate::{PageRefusal, PagesState};
 
-use crate::revised_line::RevisedLine;
+use crate::revised_line::RevisedVersions;
 use preview_rows::{PreviewRows, revised_rows};
 use yearbook_http::credit::write_credit;
 use yearbook_http::document::CachePolicy;
@@ -74,9 +74,10 @@ pub(crate) async fn show(
         None => None,
         Some(raw) => {
             scalar::check_literal("revisions", raw, ["true"]).map_err(Error::invalid_parameter)?;
-            let asked = chosen.and_then(|_| rows.series());
-            let found = RevisedLine::find(&app, &dataset, &facts, asked).await?;
-            Some(found.ok_or_else(|| nothing_to_draw(&dataset))?)
+            let versions = RevisedVersions::load(&app, &dataset, &facts).await?;
+            // Before the cache, which keeps no refusal.
+            let line = versions.most_revised(chosen.and_then(|_| rows.series()));
+            Some((versions.name(), line.ok_or_else(|| nothing_to_draw(&dataset))?))
         }
     };
     let key = PageKey {
@@ -87,12 +88,12 @@ pub(crate) async fn show(
             dataset.current.id,
             facts.version,
             encoder.digest(),
-            revised.as_ref().map(RevisedLine::name)
+            revised.as_ref().map(|(versions, line)| (versions, line.place))
         ),
     };
     let drawing = async {
         let batch = match &revised {
-            Some(revised) => revised_rows(&dataset, &facts, revised),
+            Some((_, line)) => revised_rows(&dataset, &facts, line),
             None => rows.batch(&dataset, &facts),
         };
         let batch =

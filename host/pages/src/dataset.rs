@@ -28,7 +28,7 @@ use super::html;
 use super::machine::{self, CatalogView, DatasetView};
 use crate::PagesState;
 use crate::dataset_formats::{self, DatasetFormats, FormatFinder};
-use crate::revised_line::RevisedLine;
+use crate::revised_line::RevisedVersions;
 
 /// Everything that decides the page of a dataset besides the site.
 struct DatasetInputs {
@@ -50,8 +50,8 @@ struct DatasetInputs {
     adapters: Vec<Arc<PluginAdapter>>,
     /// True where a plugin draws pictures.
     has_picture: bool,
-    /// A line that versions revised.
-    revised: Option<RevisedLine>,
+    /// Versions that may have revised a line.
+    revised: Option<RevisedVersions>,
 }
 
 /// The series that a page shows.
@@ -148,7 +148,7 @@ async fn inputs(
         None => ChosenSeries::Named,
     };
     let revised = match &facts {
-        Some(facts) => RevisedLine::find(app, &dataset, facts, series.drawn()).await?,
+        Some(facts) => Some(RevisedVersions::load(app, &dataset, facts).await?),
         None => None,
     };
     Ok(DatasetInputs {
@@ -194,7 +194,7 @@ impl DatasetInputs {
     fn key(&self, path: &str) -> PageKey {
         let Self { dataset, language, facts, series, formats, adapters, .. } = self;
         let Self { has_picture, asks_language, .. } = self;
-        let revised = self.revised.as_ref().map(RevisedLine::name);
+        let revised = self.revised.as_ref().map(RevisedVersions::name);
         let adapters: Vec<_> = adapters.iter().map(|adapter| adapter.digest()).collect();
         let computed = facts.as_ref().map(|facts| facts.version);
         PageKey {

@@ -2,9 +2,10 @@
 //! of them (contract-21-revised-line): no stored file is opened.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use yearbook_domain::preview_facts::{Figure, LinePoint};
-use yearbook_domain::{Dataset, PreviewFacts, SnapshotSummary};
+use yearbook_domain::{Dataset, Millis, PreviewFacts, SnapshotSummary};
 use yearbook_http::Error;
 
 use crate::PagesState;
@@ -14,6 +15,10 @@ const MAX_EARLIER: usize = 5;
 
 /// Points that are shown before the first one that was revised.
 const POINTS_BEFORE: usize = 8;
+
+/// Facts of the current version, then of those before versions that revised something, newest
+/// first, each with the time of its publication.
+pub(crate) struct RevisedVersions(Vec<(Millis, Arc<PreviewFacts>)>);
 
 /// A line as several versions showed it, from shortly before the first point that one of them
 /// revised.
@@ -32,83 +37,73 @@ pub(crate) struct LineVersion {
     pub(crate) line: Vec<LinePoint>,
 }
 
-impl RevisedLine {
-    /// Finds the line that retained versions revised most, or the one in the place `asked`; `None`
-    /// where none was revised. `facts` are those of the current version.
-    pub(crate) async fn find(
+impl RevisedVersions {
+    /// Those that are retained and known; `facts` are those of the current version.
+    pub(crate) async fn load(
         app: &PagesState,
         dataset: &Dataset,
-        facts: &PreviewFacts,
-        asked: Option<usize>,
-    ) -> Result<Option<Self>, Error> {
-        let mut versions = Vec::new();
-        for before in revised_versions(&dataset.snapshots) {
+        facts: &Arc<PreviewFacts>,
+    ) -> Result<Self, Error> {
+        let current = dataset.snapshots.last().map(|newest| (newest.created_at, Arc::clone(facts)));
+        let mut versions = Vec::from_iter(current);
+        for before in versions_before_revisions(&dataset.snapshots) {
             let known = app.core.catalog_cache.preview_facts(dataset, &before.id).await?;
-            versions.extend(known.map(|facts| (before, facts)));
+            versions.extend(known.map(|facts| (before.created_at, facts)));
         }
-        let Some(newest) = dataset.snapshots.last() else { return Ok(None) };
-        let earlier: Vec<_> =
-            versions.iter().map(|(version, facts)| (*version, &**facts)).collect();
-        Ok(Self::choose((newest, facts), &earlier, asked))
+        Ok(Self(versions))
     }
 
-    /// Chooses a line among those of the current version; `earlier` come newest first.
-    fn choose(
-        current: (&SnapshotSummary, &PreviewFacts),
-        earlier: &[(&SnapshotSummary, &PreviewFacts)],
-        asked: Option<usize>,
-    ) -> Option<Self> {
-        let drawn = &current.1.series.as_ref()?.drawn;
-        let places = (0..drawn.len()).filter(|place| asked.is_none_or(|asked| asked == *place));
-        let revised = places.filter_map(|place| {
-            let own = drawn.get(place)?;
-            let mut lines: Vec<(&SnapshotSummary, &[LinePoint])> = vec![(current.0, &own.line)];
-            for (version, facts) in earlier {
+    /// Returns a name of what they decide, of one current version.
+    pub(crate) fn name(&self) -> String {
+        self.0.iter().map(|(at, facts)| format!("{} {} ", at.0, facts.version)).collect()
+    }
+
+    /// Returns the line that they revised most, or the one in the place `asked`; `None` where none
+    /// was revised.
+    pub(crate) fn most_revised(&self, asked: Option<usize>) -> Option<RevisedLine> {
+        let (newest, earlier) = self.0.split_first()?;
+        let drawn = &newest.1.series.as_ref()?.drawn;
+        let places = drawn.iter().enumerate();
+        let places = places.filter(|(place, _)| asked.is_none_or(|asked| asked == *place));
+        let revised = places.map(|(place, own)| {
+            let mut lines: Vec<(Millis, &[LinePoint])> = vec![(newest.0, &own.line)];
+            let mut most = 0.0;
+            for (at, facts) in earlier {
                 let series = facts.series.as_ref();
                 let same =
                     series.and_then(|series| series.drawn.iter().find(|drawn| drawn.id == own.id));
                 let newer = lines.last().map_or(&[][..], |(_, line)| line);
-                if let Some(line) = same.map(|drawn| drawn.line.as_slice())
-                    && largest_revision(line, newer) > 0.0
-                {
-                    lines.push((version, line));
+                let Some(line) = same.map(|drawn| drawn.line.as_slice()) else { continue };
+                let revision = largest_revision(line, newer);
+                if revision > 0.0 {
+                    lines.push((*at, line));
+                    most = f64::max(most, revision);
                 }
             }
-            let steps = lines.windows(2).map(|pair| largest_revision(pair[1].1, pair[0].1));
-            Some((steps.fold(0.0, f64::max), place, lines))
+            (most, place, lines)
         });
         // The first of equals is the one that the page shows.
         let (most, place, lines) =
             revised.reduce(|one, other| if other.0 > one.0 { other } else { one })?;
-        (most > 0.0).then(|| Self::new(place, &lines))
+        (most > 0.0).then(|| RevisedLine::new(place, &lines))
     }
+}
 
+impl RevisedLine {
     /// Cuts the lines, which come newest first.
-    fn new(place: usize, lines: &[(&SnapshotSummary, &[LinePoint])]) -> Self {
+    fn new(place: usize, lines: &[(Millis, &[LinePoint])]) -> Self {
         let revised = lines.windows(2).filter_map(|pair| first_revised_day(pair[1].1, pair[0].1));
         let first = revised.min().unwrap_or(i32::MIN);
         let current = lines.first().map_or(&[][..], |(_, line)| line);
         let begin = current.partition_point(|point| point.day < first);
         let from =
             current.get(begin.saturating_sub(POINTS_BEFORE)).map_or(first, |point| point.day);
-        let one_a_day =
-            lines.windows(2).all(|pair| pair[0].0.created_at.date() != pair[1].0.created_at.date());
-        let versions = lines.iter().rev().map(|(version, line)| LineVersion {
-            published: if one_a_day {
-                version.created_at.date().to_string()
-            } else {
-                version.created_at.to_rfc3339()
-            },
+        let one_a_day = lines.windows(2).all(|pair| pair[0].0.date() != pair[1].0.date());
+        let versions = lines.iter().rev().map(|(at, line)| LineVersion {
+            published: if one_a_day { at.date().to_string() } else { at.to_rfc3339() },
             line: line.iter().filter(|point| point.day >= from.min(first)).copied().collect(),
         });
         Self { place, versions: versions.collect() }
-    }
-
-    /// Returns what differs between two lines of one current version.
-    pub(crate) fn name(&self) -> String {
-        let published: Vec<&str> =
-            self.versions.iter().map(|version| version.published.as_str()).collect();
-        format!("{} {}", self.place, published.join(" "))
     }
 
     /// Returns the days of points that versions showed differently, ascending, each with the value
@@ -137,7 +132,9 @@ impl RevisedLine {
 }
 
 /// The versions before those that revised something, newest first.
-fn revised_versions(versions: &[SnapshotSummary]) -> impl Iterator<Item = &SnapshotSummary> {
+fn versions_before_revisions(
+    versions: &[SnapshotSummary],
+) -> impl Iterator<Item = &SnapshotSummary> {
     let revises = |version: &SnapshotSummary| {
         version.changes.is_some_and(|changes| changes.updated + changes.deleted > 0)
     };

@@ -30,8 +30,8 @@ impl TimeAxis {
     /// of one version.
     pub fn from_version(schema: &Schema) -> Result<Self, TransformError> {
         if schema.fields.iter().any(|field| field.name == VALID_FROM) {
-            let sentence = "these are rows of all versions, so neighbours in time are not of one version; \
-                            ask for the rows of a version with `as_of`";
+            let sentence = "these are rows of all versions, so neighbours in time are not of one \
+                            version; ask for the rows of a version with `as_of`";
             return Err(TransformError::UnsupportedSchema(sentence.to_owned()));
         }
         Ok(Self::from_schema(schema))

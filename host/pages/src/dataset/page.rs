@@ -145,7 +145,12 @@ impl<'a> DatasetPage<'a> {
             versions: VersionList::new(dataset, LISTED_VERSIONS),
             revised: inputs.revised.as_ref().and_then(|revised| {
                 let unit = |column: &str| snapshot.column(column)?.unit.clone();
-                RevisedView::new(revised, facts?.series.as_ref()?, unit, chart)
+                RevisedView::new(
+                    &revised.most_revised(inputs.series.drawn())?,
+                    facts?.series.as_ref()?,
+                    unit,
+                    chart,
+                )
             }),
             formats: inputs
                 .formats

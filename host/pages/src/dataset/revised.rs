@@ -1,6 +1,6 @@
 //! A line that versions revised, as a picture and as a table (contract-21-revised-line).
 
-use yearbook_domain::preview_facts::SeriesPreview;
+use yearbook_domain::preview_facts::{LinePoint, SeriesPreview};
 
 use super::preview::{ChartAddress, NOTHING, PictureUrls};
 use crate::figures::{and_more, figure};
@@ -36,7 +36,7 @@ impl RevisedView {
         let points = revised.revised_points();
         let left_out = points.len().saturating_sub(MAX_POINTS) as u64;
         let cell = |value: Option<_>| value.map_or_else(|| NOTHING.to_owned(), figure);
-        let line = |(point, values): (yearbook_domain::preview_facts::LinePoint, Vec<_>)| {
+        let line = |(point, values): (LinePoint, Vec<_>)| {
             (point.date(), values.into_iter().map(cell).collect())
         };
         Some(Self {
