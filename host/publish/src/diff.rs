@@ -22,7 +22,7 @@ use yearbook_workers::Workers;
 
 use crate::memory_budget::PublishMemory;
 use crate::progress::ProgressReporter;
-use crate::sort::SortError;
+use yearbook_sort::SortError;
 
 use self::change_file::ChangeFileWriter;
 use self::fingerprints::{FingerprintSorter, PlaceOrder, SortedFingerprints};

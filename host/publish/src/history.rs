@@ -17,7 +17,7 @@ use yearbook_workers::Workers;
 use crate::error::PublishError;
 use crate::progress::SilentReporter;
 use crate::publish::stages::{TableWords, run_on_worker, summarise, temporary_file_error, write};
-use crate::sort::SortedRows;
+use yearbook_sort::SortedRows;
 
 pub use restore::{RestoredVersion, restore};
 pub use revisions::{RevisedTable, RevisionRange, VALID_FROM, VALID_TO, revisions};

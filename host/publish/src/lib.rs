@@ -1,6 +1,6 @@
 //! Publishing: a data package is read, checked, put in order and stored as a snapshot, with the
 //! changes since the current one. Imports point one way: `error`, `faults`, `format_reader`,
-//! `progress`, `memory_budget`, `loss`, `wide_text`, `sort` <- `package` <- `geometry`, `table` <-
+//! `progress`, `memory_budget`, `loss`, `wide_text` <- `package` <- `geometry`, `table` <-
 //! `write`, `snapshot_id`, `preview_facts`, `row_bounds` <- `diff` <- `publish`, `iceberg` <-
 //! `released_files` <- `history`, `publisher`, `gc`.
 //! A server links none of it but `history`. Never touches HTTP, guests, arguments or environment;
@@ -28,7 +28,6 @@ mod publisher;
 mod released_files;
 mod row_bounds;
 mod snapshot_id;
-mod sort;
 mod table;
 #[cfg(feature = "catalog")]
 mod uploads;

@@ -8,11 +8,11 @@ mod slow_plugin_limiter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use yearbook_engine::Limits;
 use yearbook_shares::{AcquireError, CallerShare, FairSlots, SlotKind, SlotPermit};
 use yearbook_workers::Workers;
 
 use crate::guest_error::GuestError;
-use crate::limits::Limits;
 use crate::observe::PluginMetrics;
 
 pub(crate) use self::memory_budget::MemoryBudget;

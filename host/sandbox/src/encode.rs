@@ -24,10 +24,10 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use tokio::runtime::Handle;
 use tracing::Instrument;
+use yearbook_engine::BoxError;
 use yearbook_shares::CallerShare;
 
 use crate::admission::InstancePlaces;
-use crate::error::BoxError;
 use crate::guest_error::GuestError;
 use crate::observe::ResponseMetrics;
 use crate::options::OptionValue;

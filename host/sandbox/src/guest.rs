@@ -13,10 +13,9 @@ pub(crate) mod parameters;
 use std::sync::Arc;
 
 use wasmtime::Engine;
+use yearbook_engine::{GuestClock, Limits};
 
 use crate::admission::Admission;
-use crate::engine::guest_clock::GuestClock;
-use crate::limits::Limits;
 use crate::observe::{DumpTarget, GuestSamples};
 
 pub(crate) use self::arrays::check_arrays;

@@ -2,9 +2,7 @@
 //! or a publisher decides how each is answered.
 
 use yearbook_domain::PluginKind;
-
-use crate::error::BoxError;
-use crate::trap::Trap;
+use yearbook_engine::{BoxError, Trap};
 
 /// A call that made nothing. After the first chunk of a response there is only
 /// [`crate::TruncatedBody`].

@@ -1,7 +1,8 @@
 //! Runs plugins: WebAssembly components that turn Arrow batches into bytes or into other Arrow
 //! batches, descriptions of datasets into files, or a file into Arrow batches, each in a fresh
-//! instance under limits. Owns everything of wasmtime; never touches HTTP, SQL, files of data or
-//! Parquet. What a guest returns is untrusted until this crate has checked it.
+//! instance under the limits of `engine`, with which it owns everything of wasmtime; never touches
+//! HTTP, SQL, files of data or Parquet. What a guest returns is untrusted until this crate has
+//! checked it.
 //!
 //! # The life of an instance
 //! ```text
@@ -35,20 +36,16 @@
 //! (`observe`). A guest that was stopped is never called again: its store goes with it.
 //!
 //! Imports go one way: `sandbox`, `trial` and `replay` use `adapt`, `encode`, `generate`, `read`
-//! and `transform`, these use `plugin_head` and `guest`, these use `admission`, `engine` and
-//! `observe`. `limits`, `sanitize`, `trap`, `error`, `guest_error`, `options` and
-//! `generator_request` are leaves.
+//! and `transform`, these use `plugin_head` and `guest`, these use `admission` and `observe`.
+//! `guest_error`, `options` and `generator_request` are leaves.
 
 mod adapt;
 mod admission;
 mod encode;
-mod engine;
-mod error;
 mod generate;
 mod generator_request;
 mod guest;
 mod guest_error;
-mod limits;
 mod observe;
 mod options;
 mod plugin_head;
@@ -57,9 +54,7 @@ mod read;
 mod release_policy;
 mod replay;
 mod sandbox;
-mod sanitize;
 mod transform;
-mod trap;
 mod trial;
 
 pub use adapt::{
@@ -70,14 +65,9 @@ pub use encode::{
     Batches, EncodedBody, EncodedChunk, EncodedChunks, EncoderDescription, PluginEncoder,
     TruncatedBody, with_codes, with_labelled_codes,
 };
-pub use engine::compile::{Compiler, compile_as_child};
-pub use engine::component_cache::CACHE_RESERVED_BYTES;
-pub use engine::component_limits::ComponentStats;
-pub use error::{BoxError, ComponentRejection, SandboxFailure};
 pub use generate::{GeneratedProject, GeneratorDescription, PluginGenerator, ProjectFile};
 pub use generator_request::{DatasetWithUrls, GeneratorRequest};
 pub use guest_error::{CalledPlugin, GuestError};
-pub use limits::Limits;
 pub use observe::{
     DUMP_VERSION, DumpMetadata, DumpSink, FIRST_BYTES_BUCKETS_US, FailingComponent, FailureDump,
     FailureReason, GuestFunction, GuestLogLine, GuestSample, GuestSamples, InstanceProgress,
@@ -89,11 +79,13 @@ pub use read::{FileColumn, FileReading, PluginReader, ReaderDescription, TrialTa
 pub use release_policy::{ReleasePolicy, RequestFingerprint};
 pub use replay::{ReplayError, ReplayResult};
 pub use sandbox::{Plugin, PluginRegistry, PluginSet, Sandbox, SandboxConfig};
-pub use sanitize::sanitize;
 pub use transform::{
     InstancePlaces, PluginTransform, RowWindow, TransformChain, TransformDescription,
     TransformFailure, TransformInput, TransformStep,
 };
-pub use trap::{Trap, TrapKind};
 pub use trial::{GuestCall, TrialError, TrialResponse};
 pub use yearbook_domain::query::options::{OptionScalar, ParameterKind};
+pub use yearbook_engine::{
+    BoxError, CACHE_RESERVED_BYTES, Compiler, ComponentRejection, ComponentStats, Limits,
+    SandboxFailure, Trap, TrapKind, compile_as_child, sanitize,
+};

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use arrow::array::{Array, AsArray};
 use yearbook_domain::PluginKind;
+use yearbook_engine::ComponentRejection;
 
 use crate::adapt::PluginAdapter;
 use crate::encode::{EncoderInstance, Notes, PluginEncoder};
-use crate::error::ComponentRejection;
 use crate::generate::PluginGenerator;
 use crate::generator_request::GeneratorRequest;
 use crate::guest_error::GuestError;

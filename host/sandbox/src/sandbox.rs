@@ -9,16 +9,12 @@ mod registry;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use yearbook_engine::{Compiler, ComponentCache, Limits, STACK_BYTES, SandboxFailure};
 use yearbook_shares::FairSlots;
 use yearbook_workers::Workers;
 
 use crate::admission::Admission;
-use crate::engine;
-use crate::engine::compile::Compiler;
-use crate::engine::component_cache::ComponentCache;
-use crate::error::SandboxFailure;
 use crate::guest::GuestHost;
-use crate::limits::{Limits, STACK_BYTES};
 use crate::observe::{DumpSink, DumpTarget, GuestSamples, MetricsRegistry, PluginMetricsSnapshot};
 
 pub use plugin::Plugin;
@@ -94,7 +90,7 @@ impl Sandbox {
         if !STACK_BYTES.contains(&limits.stack_bytes) {
             return Err(SandboxFailure::Stack(limits.stack_bytes));
         }
-        let (engine, clock) = engine::serving_engine(&limits, counts_instructions)?;
+        let (engine, clock) = yearbook_engine::serving_engine(&limits, counts_instructions)?;
         let host = GuestHost {
             engine,
             clock,

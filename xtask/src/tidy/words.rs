@@ -70,7 +70,7 @@ const UNSAFE: [&str; 4] = [
     "host/cli/src/main.rs",
     "plugins/sdk/src/raw.rs",
     "plugins/sdk/src/raw/allocator.rs",
-    "host/sandbox/src/engine/component_cache.rs",
+    "host/engine/src/component_cache.rs",
 ];
 
 /// Words that a documentation comment does not begin with: it names a thing, or says what is done.

@@ -12,8 +12,8 @@ use yearbook_storage::StorageFailure;
 
 use super::largest_revision::RevisionFinder;
 use super::row_fates::{ChangeType, ChangedRow};
-use crate::sort::{GROUP_BYTES, GROUP_ROWS};
 use crate::write::{FileCompression, SnapshotFileMetadata, SnapshotWriter};
+use yearbook_sort::{GROUP_BYTES, GROUP_ROWS};
 
 /// File, numbers of rows, and the largest revision.
 type FinishedChanges = (File, ChangeCounts, Option<LargestRevision>);

@@ -7,7 +7,9 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt64Type};
 use arrow::error::ArrowError;
 use sha2::{Digest, Sha256};
 
-use crate::sort::{BlockLimits, ExternalSorter, KeyEncoder, OrderedReader, SortError, SortedRows};
+use yearbook_sort::{
+    BlockLimits, ExternalSorter, KeyEncoder, OrderedReader, SortError, SortedRows,
+};
 
 /// Columns of a sorted fingerprint: key, place in the snapshot, content.
 const NAMES: [&str; 5] = ["key_high", "key_low", "place", "content_high", "content_low"];

@@ -2,7 +2,7 @@
 //! bits a row.
 
 use super::fingerprints::{Fingerprint, SortedFingerprints};
-use crate::sort::SortError;
+use yearbook_sort::SortError;
 
 /// Kind of a change, in Delta's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,7 +23,7 @@ use crate::diff::fingerprints::{halves, hash_rows};
 use crate::error::PublishError;
 use crate::memory_budget::PublishMemory;
 use crate::publish::stages::{run_on_worker, sort_error};
-use crate::sort::{ExternalSorter, KeyEncoder, SortError, SortedRows};
+use yearbook_sort::{ExternalSorter, KeyEncoder, SortError, SortedRows};
 
 /// Columns behind those of the rows: the upper and the lower half of the row's hash, and what
 /// happened. No stored column has such a name.

@@ -8,7 +8,7 @@ use arrow::error::ArrowError;
 
 use super::events::{Event, Life, LifeSink, NAMES, SortedEvents};
 use crate::diff::fingerprints::join;
-use crate::sort::{BlockLimits, SortError};
+use yearbook_sort::{BlockLimits, SortError};
 
 /// Blocking: tells every life of the rows of `events`, and returns where they went. `starts` are
 /// the first versions of the segments, oldest first.

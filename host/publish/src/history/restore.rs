@@ -18,7 +18,7 @@ use crate::error::PublishError;
 use crate::memory_budget::PublishMemory;
 use crate::progress::SilentReporter;
 use crate::publish::stages::{TableWords, hash_table, run_on_worker, sort_error};
-use crate::sort::{ExternalSorter, SortError};
+use yearbook_sort::{ExternalSorter, SortError};
 
 /// A version that is to be made again.
 #[derive(Clone, Copy)]

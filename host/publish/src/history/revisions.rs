@@ -22,7 +22,7 @@ use super::{STAGE, write_table};
 use crate::error::PublishError;
 use crate::memory_budget::PublishMemory;
 use crate::publish::stages::{TableWords, run_on_worker, sort_error};
-use crate::sort::{ExternalSorter, SortError};
+use yearbook_sort::{ExternalSorter, SortError};
 
 /// Column of the time from which a row was published so.
 pub const VALID_FROM: &str = "_valid_from";

@@ -9,7 +9,7 @@ use arrow::row::Rows;
 use yearbook_domain::read_plan::PeriodForm;
 
 use super::table_shape::TableShape;
-use crate::sort::KeyEncoder;
+use yearbook_sort::KeyEncoder;
 
 /// Encoder of the series of each row.
 pub(super) struct SeriesKeyEncoder {

@@ -27,12 +27,12 @@ use crate::package::DataPackage;
 use crate::preview_facts::{LinePass, TablePass, TableShape};
 use crate::progress::ProgressReporter;
 use crate::snapshot_id::snapshot_id;
-use crate::sort::{BlockLimits, ExternalSorter, RowBlock, SortError, SortedRows};
 use crate::table::check::{TableChecker, TableFacts};
 use crate::table::numbered_rows::{number_rows, numbered_schema};
 use crate::table::unique::KeyOrder;
 use crate::table::{TableChunk, open, reader_columns, unique};
 use crate::write::{FileCompression, SnapshotFileMetadata, SnapshotWriter};
+use yearbook_sort::{BlockLimits, ExternalSorter, RowBlock, SortError, SortedRows};
 
 /// Adds what a reader's file tells of its columns.
 pub(super) async fn complete(

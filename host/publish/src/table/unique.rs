@@ -10,7 +10,7 @@ use arrow::row::OwnedRow;
 use arrow::util::display::array_value_to_string;
 
 use crate::faults::{FaultList, MAX_LISTED};
-use crate::sort::{BlockLimits, ExternalSorter, KeyEncoder, SortError, SortedRows};
+use yearbook_sort::{BlockLimits, ExternalSorter, KeyEncoder, SortError, SortedRows};
 
 /// Keys in the order of the input, as they are read. Strictly ascending keys cannot repeat, and
 /// most tables come with them.

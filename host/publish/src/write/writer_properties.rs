@@ -7,8 +7,8 @@ use parquet::schema::types::ColumnPath;
 use yearbook_domain::{Column, ColumnType};
 
 use super::{FileCompression, SnapshotFileMetadata};
-use crate::sort::GROUP_ROWS;
 use crate::table::distinct_values::MAX_DICTIONARY_BYTES;
+use yearbook_sort::GROUP_ROWS;
 
 /// Rows of a data page: what the page index lets a reader skip. A response of 100 rows decodes one
 /// page a column.

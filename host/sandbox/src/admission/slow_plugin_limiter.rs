@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-use crate::trap::Trap;
+use yearbook_engine::Trap;
 
 /// Time for which a plugin that was stopped has one call at a time.
 const LIMITED_FOR: Duration = Duration::from_secs(10);

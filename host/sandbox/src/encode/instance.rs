@@ -7,6 +7,7 @@ use arrow::array::RecordBatch;
 use wasmtime::Store;
 use wasmtime::component::ResourceAny;
 use yearbook_domain::json_size::CELL_BYTES;
+use yearbook_engine::{Limits, Trap};
 use yearbook_shares::SlotPermit;
 
 use super::codelists::{self, ToldCodes};
@@ -17,10 +18,8 @@ use crate::guest::bindings::yearbook::plugin::types as wire;
 use crate::guest::parameters::wire_option;
 use crate::guest::{HostState, InputSize, WireConverter, WireSchema};
 use crate::guest_error::GuestError;
-use crate::limits::Limits;
 use crate::observe::{CallMetrics, FailureDump, GuestFunction, GuestLogLine, ResourceUsage};
 use crate::options::OptionValue;
-use crate::trap::Trap;
 
 /// Bytes that any call may return whatever its input: a header, a footer, a page held back.
 const FREE_OUTPUT_BYTES: usize = 1 << 20;

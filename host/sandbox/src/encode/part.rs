@@ -4,9 +4,9 @@
 
 use arrow::buffer::Buffer;
 use bytes::Bytes;
+use yearbook_engine::Trap;
 
 use crate::guest::bindings::exports::yearbook::plugin::encoder as wire;
-use crate::trap::Trap;
 
 /// Ranges from this length on are not copied: they go to the client as segments of their own. Below
 /// it a copy costs less than what every segment costs on its way.

@@ -5,6 +5,7 @@
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
+use yearbook_engine::Trap;
 
 use super::body_channel::Segments;
 use super::part::BodyBuilder;
@@ -12,7 +13,6 @@ use super::{Notes, PluginEncoder, concat};
 use crate::encode::{EncodedPart, EncoderInstance};
 use crate::guest_error::GuestError;
 use crate::options::OptionValue;
-use crate::trap::Trap;
 
 /// Output of one chunk: a piece, or one for each half.
 pub(crate) type PartOutput = Vec<EncodedPart>;

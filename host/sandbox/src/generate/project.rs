@@ -2,10 +2,10 @@
 //! the folder that a client chooses, on every operating system.
 
 use std::collections::HashSet;
+use yearbook_engine::sanitize_sentence;
 
 use crate::guest::bindings::generator::exports::yearbook::plugin::generator as guest;
 use crate::guest::parameters::{check_media_type, quote};
-use crate::sanitize::sanitize_sentence;
 
 /// Most files of a project: one a dataset of the largest request, and a few around them.
 pub(crate) const FILES: usize = 2048;

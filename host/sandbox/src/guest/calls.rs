@@ -2,12 +2,11 @@
 
 use wasmtime::Store;
 use yearbook_domain::PluginKind;
+use yearbook_engine::{Trap, sanitize_sentence};
 
 use super::HostState;
 use super::bindings::yearbook::plugin::types as wire;
 use crate::guest_error::{CalledPlugin, GuestError};
-use crate::sanitize::sanitize_sentence;
-use crate::trap::Trap;
 
 /// An error that a guest reports. Its sentences are made harmless: they reach clients.
 pub(crate) trait GuestReport {

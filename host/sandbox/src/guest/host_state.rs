@@ -6,16 +6,13 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use wasmtime::{ResourceLimiter, Store, UpdateDeadline};
+use yearbook_engine::{EPOCH, GuestClock, Limits, Trap, escape_log_line, sanitize_sentence};
 
 use super::bindings::yearbook::plugin::{log, types};
 use super::{GuestHost, InputSize};
 use crate::admission::MemoryBudget;
-use crate::engine::guest_clock::{EPOCH, GuestClock};
 use crate::guest_error::GuestError;
-use crate::limits::Limits;
 use crate::observe::{CallMetrics, FailureDump, GuestFunction, GuestLogLine, ResourceUsage};
-use crate::sanitize::{escape_log_line, sanitize_sentence};
-use crate::trap::Trap;
 
 /// Lines that one instance may log; more are dropped.
 const LOG_LINES: u32 = 64;

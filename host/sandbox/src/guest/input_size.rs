@@ -1,8 +1,7 @@
 //! Size of what one guest was given, and with it the answer to a question: does a limit that the
 //! guest ran into tell something of the guest, or of its input (decision 0220)?
 
-use crate::limits::Limits;
-use crate::trap::Trap;
+use yearbook_engine::{Limits, Trap};
 
 /// Columns of a small input. An encoder holds buffers for each column, so a wide table may need
 /// much memory for a single row; a hundred columns never do.

@@ -4,11 +4,10 @@
 use wasmtime::Engine;
 use wasmtime::component::{Component, HasSelf, InstancePre, Linker};
 use yearbook_domain::PluginKind;
+use yearbook_engine::{ComponentRejection, sanitize_sentence};
 
-use crate::error::ComponentRejection;
 use crate::guest::HostState;
 use crate::guest::bindings::EncoderPlugin;
-use crate::sanitize::sanitize_sentence;
 
 /// Imports that a component may have: `log`, and the interfaces of shared types, which have no
 /// functions.

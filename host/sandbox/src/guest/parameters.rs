@@ -2,10 +2,10 @@
 //! parameters, each with a length and a character rule. Also lends options to a guest. Text comes
 //! from a guest, so nothing else of the host sees it before.
 
+use yearbook_engine::{NAME_BYTES, is_hidden};
+
 use super::bindings::yearbook::plugin::types as wire;
-use crate::limits::NAME_BYTES;
 use crate::options::{OptionValue, PluginParameter, PluginParameters, parse_value};
-use crate::sanitize::is_hidden;
 use crate::{OptionScalar, ParameterKind};
 
 /// Longest media type, bytes.

@@ -7,12 +7,12 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
 use yearbook_domain::{Digest, PluginKind, SourceColumn};
+use yearbook_engine::Limits;
 
 use super::{CallMetrics, FailureReason, GuestFunction, ReleaseName};
 use crate::adapt::AdapterInput;
 use crate::generator_request::GeneratorRequest;
 use crate::guest_error::GuestError;
-use crate::limits::Limits;
 use crate::options::OptionValue;
 
 /// Version of a dump's form; a reader takes no other.

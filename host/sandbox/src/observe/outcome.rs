@@ -2,8 +2,8 @@
 //! reasons of failure dumps: how an error is counted, and what a dump says of it.
 
 use serde::{Deserialize, Serialize};
+use yearbook_engine::ComponentRejection;
 
-use crate::error::ComponentRejection;
 use crate::guest_error::GuestError;
 
 /// End of a response.
@@ -133,12 +133,14 @@ impl GuestError {
     }
 }
 
-impl ComponentRejection {
-    /// Reason for a failure dump; `None` where `describe` has no part in it.
-    pub(crate) fn reason(&self) -> Option<FailureReason> {
-        match self {
-            Self::Trapped(trap) => Some(FailureReason::new(trap.kind().name(), trap)),
-            Self::Description(sentence) => Some(FailureReason::new("bad_description", sentence)),
+impl FailureReason {
+    /// Reason of a rejected component's dump; `None` where `describe` has no part in it.
+    pub(crate) fn from_rejection(rejected: &ComponentRejection) -> Option<Self> {
+        match rejected {
+            ComponentRejection::Trapped(trap) => Some(Self::new(trap.kind().name(), trap)),
+            ComponentRejection::Description(sentence) => {
+                Some(Self::new("bad_description", sentence))
+            }
             _ => None,
         }
     }

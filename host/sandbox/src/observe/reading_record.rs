@@ -7,11 +7,11 @@ use std::sync::Arc;
 use arrow::array::{BinaryArray, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema};
 use yearbook_domain::SourceColumn;
+use yearbook_engine::Limits;
 
 use super::{FailureDump, GuestFunction, ReleaseName};
 use crate::guest::HostState;
 use crate::guest_error::GuestError;
-use crate::limits::Limits;
 use crate::options::OptionValue;
 
 /// Bytes of a file that are kept.

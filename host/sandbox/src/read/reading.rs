@@ -8,6 +8,7 @@ use arrow::datatypes::SchemaRef;
 use wasmtime::Store;
 use wasmtime::component::ResourceAny;
 use yearbook_domain::{SourceColumn, SourceType};
+use yearbook_engine::{Limits, Trap, sanitize_sentence};
 use yearbook_shares::SlotPermit;
 
 use super::rows::{check_batch, check_columns};
@@ -17,11 +18,8 @@ use crate::guest::bindings::reader::exports::yearbook::plugin::reader as guest;
 use crate::guest::parameters::wire_option;
 use crate::guest::{HostState, InputSize};
 use crate::guest_error::GuestError;
-use crate::limits::Limits;
 use crate::observe::{DumpTarget, GuestFunction, GuestLogLine, ReadingRecord, ResourceUsage};
 use crate::options::OptionValue;
-use crate::sanitize::sanitize_sentence;
-use crate::trap::Trap;
 
 /// Bytes of rows that any file may become, whatever its size.
 const FREE_OUTPUT_BYTES: u64 = 64 << 20;

@@ -1,9 +1,10 @@
 //! Refusals of readers as sentences with a place that a publisher can act on.
 
+use yearbook_engine::{sanitize, sanitize_sentence};
+
 use crate::guest::GuestReport;
 use crate::guest::bindings::reader::exports::yearbook::plugin::reader as guest;
 use crate::guest_error::{CalledPlugin, GuestError};
-use crate::sanitize::{sanitize, sanitize_sentence};
 
 /// Longest path in a place, bytes.
 const PATH_BYTES: usize = 200;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use yearbook_domain::{ColumnRole, SourceColumn};
+use yearbook_engine::{sanitize, sanitize_sentence};
 
 use crate::guest::bindings::reader::exports::yearbook::plugin::reader as guest;
 use crate::guest::check_arrays;
 use crate::guest::parameters::quote;
-use crate::sanitize::{sanitize, sanitize_sentence};
 
 /// Columns of a file at most.
 const COLUMNS: usize = 16_384;

@@ -6,19 +6,16 @@ use std::time::Instant;
 
 use wasmtime::component::Component;
 use yearbook_domain::{Digest, PluginKind, ReleaseId};
+use yearbook_engine::{ComponentRejection, ComponentStats, Trap, deserialize_trusted};
 use yearbook_shares::CallerShare;
 
 use super::Sandbox;
-use crate::engine::component_cache;
-use crate::engine::component_limits::ComponentStats;
-use crate::error::ComponentRejection;
 use crate::guest::{HostState, InputSize, linker};
 use crate::observe::{
-    CallMetrics, DumpTarget, FailureDump, GuestFunction, PluginMetrics, ReleaseName,
+    CallMetrics, DumpTarget, FailureDump, FailureReason, GuestFunction, PluginMetrics, ReleaseName,
 };
 use crate::plugin_head::PluginHead;
 use crate::plugin_world::PluginWorld;
-use crate::trap::Trap;
 
 /// A component's machine code. Its imports are allowed ones.
 pub(super) struct CompiledComponent<'a> {
@@ -42,7 +39,7 @@ impl<'a> CompiledComponent<'a> {
         };
         let (component, from_cache) = match &sandbox.cache {
             Some(cache) => cache.component(engine, &digest, compile)?,
-            None => (component_cache::deserialize_trusted(engine, &compile()?)?, false),
+            None => (deserialize_trusted(engine, &compile()?)?, false),
         };
         linker::check_imports(engine, &component)?;
         Ok(Self { sandbox, component, digest, bytes: bytes.len() as u64, begun, from_cache })
@@ -101,7 +98,7 @@ impl<'a> CompiledComponent<'a> {
             })
             .and_then(|raw| W::check(raw).map_err(ComponentRejection::Description));
         if let Err(rejected) = &description
-            && let Some(reason) = rejected.reason()
+            && let Some(reason) = FailureReason::from_rejection(rejected)
             && dump_target.is_enabled()
         {
             let dump = FailureDump::for_component(W::KIND, &self.digest, &host.limits);

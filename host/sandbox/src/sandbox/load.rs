@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use yearbook_domain::PluginKind;
+use yearbook_engine::ComponentRejection;
 
 use super::compiled_component::CompiledComponent;
 use super::{Plugin, Sandbox};
 use crate::adapt::{AdapterDescription, PluginAdapter};
 use crate::encode::{EncoderDescription, PluginEncoder};
-use crate::error::ComponentRejection;
 use crate::generate::{GeneratorDescription, PluginGenerator};
 use crate::guest::parameters::quote;
 use crate::observe::{DumpTarget, FailureDump};

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use yearbook_domain::PluginKind;
+use yearbook_engine::ComponentRejection;
 
 use super::Plugin;
 use crate::adapt::PluginAdapter;
 use crate::encode::PluginEncoder;
-use crate::error::ComponentRejection;
 use crate::generate::PluginGenerator;
 use crate::transform::PluginTransform;
 

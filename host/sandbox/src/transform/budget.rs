@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use yearbook_counters::{Counter, Metric as _};
+use yearbook_engine::Trap;
 
 use crate::admission::MemoryBudget;
 use crate::guest_error::GuestError;
-use crate::trap::Trap;
 
 /// Bytes that any chain may make, whatever it reads.
 const FREE_BYTES: u64 = 64 << 20;

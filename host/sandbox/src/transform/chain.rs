@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 use yearbook_domain::{CalendarSpan, Date};
+use yearbook_engine::BoxError;
 use yearbook_shares::CallerShare;
 
 use super::codes::CodeTable;
@@ -15,7 +16,6 @@ use super::run::ChainRun;
 use super::{RowWindow, TransformFailure, TransformInput, TransformStep};
 use crate::admission::InstancePlaces;
 use crate::encode::{Batches, CODES, is_measured};
-use crate::error::BoxError;
 use crate::guest_error::GuestError;
 
 /// A chain whose output is known, and of which no row has been read.

@@ -3,10 +3,10 @@
 
 use arrow::array::RecordBatch;
 use futures::{StreamExt as _, stream};
+use yearbook_engine::BoxError;
 
 use super::crossing::{SLICE_BYTES, SLICE_ROWS, batch_bytes};
 use crate::encode::{Batches, concat};
-use crate::error::BoxError;
 
 /// Rows and bytes from which on a batch leaves alone.
 const ENOUGH_ROWS: usize = SLICE_ROWS / 2;

@@ -2,9 +2,9 @@
 
 use futures::future::BoxFuture;
 use yearbook_domain::Date;
+use yearbook_engine::BoxError;
 
 use crate::encode::Batches;
-use crate::error::BoxError;
 
 /// Reads the table that the first transform of a chain works on: one selection of its rows.
 pub trait TransformInput: Send + Sync {

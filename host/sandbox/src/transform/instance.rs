@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow::datatypes::Schema;
 use wasmtime::Store;
 use wasmtime::component::ResourceAny;
+use yearbook_engine::sanitize_sentence;
 use yearbook_shares::SlotPermit;
 
 use super::PluginTransform;
@@ -22,7 +23,6 @@ use crate::guest::{HostState, InputSize, WireColumns, WireSchema};
 use crate::guest_error::GuestError;
 use crate::observe::{CallMetrics, FailureDump, GuestFunction, GuestLogLine, ResourceUsage};
 use crate::options::OptionValue;
-use crate::sanitize::sanitize_sentence;
 
 /// Codes of the columns of an input, for those that cross so.
 pub(super) type Codes = Vec<Option<Arc<CodeTable>>>;

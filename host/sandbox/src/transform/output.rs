@@ -6,12 +6,12 @@ use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use yearbook_domain::ColumnRole;
 use yearbook_domain::metadata_key::{AXIS, PRIMARY_KEY, ROLE, SERIES, TYPE, UNIT};
 use yearbook_domain::name::is_snake_case;
+use yearbook_engine::sanitize_sentence;
 
 use super::columns::{DATE, date_column, has_role, value_type};
 use super::needs::{Needs, check_position, once};
 use crate::guest::bindings::transform::exports::yearbook::plugin::transform as guest;
 use crate::guest::parameters::quote;
-use crate::sanitize::sanitize_sentence;
 
 pub(super) use crate::guest::bindings::transform::exports::yearbook::plugin::transform::Kind;
 

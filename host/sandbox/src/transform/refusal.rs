@@ -1,10 +1,10 @@
 //! Refusals of transforms.
 
+use yearbook_engine::{NAME_BYTES, sanitize, sanitize_sentence};
+
 use crate::guest::GuestReport;
 use crate::guest::bindings::transform::exports::yearbook::plugin::transform as guest;
 use crate::guest_error::{CalledPlugin, GuestError};
-use crate::limits::NAME_BYTES;
-use crate::sanitize::{sanitize, sanitize_sentence};
 
 impl GuestReport for guest::Refusal {
     fn into_error(self, plugin: CalledPlugin) -> GuestError {

@@ -7,6 +7,7 @@ use arrow::array::RecordBatch;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use tracing::Span;
 use yearbook_domain::Date;
+use yearbook_engine::BoxError;
 use yearbook_shares::{CallerShare, SlotPermit};
 
 use super::budget::ChainBytes;
@@ -17,7 +18,6 @@ use super::link_run::LinkRun;
 use super::output::Relation;
 use super::{RowWindow, TransformFailure, TransformInput};
 use crate::encode::Batches;
-use crate::error::BoxError;
 use crate::guest_error::GuestError;
 use crate::observe::ResponseMetrics;
 

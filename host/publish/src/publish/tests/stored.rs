@@ -10,7 +10,7 @@ use yearbook_scan::Reader;
 use yearbook_scan::schema::change_file_columns;
 
 use super::*;
-use crate::sort::GROUP_ROWS;
+use yearbook_sort::GROUP_ROWS;
 
 #[tokio::test]
 async fn rows_are_sorted_by_date_then_key_then_file_order_contract_3() {

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use tracing::Span;
 use tracing::field::Empty;
 use yearbook_counters::{Counter, Metric as _, TimeCounter};
+use yearbook_engine::{Trap, TrapKind};
 
 use super::{FIRST_BYTES_BUCKETS_US, PluginMetrics, ReleaseName};
 use crate::guest_error::GuestError;
 use crate::observe::{DumpTarget, ResponseOutcome};
-use crate::trap::{Trap, TrapKind};
 
 /// Counters of the guests of one response, or of one trial. Instances share it.
 pub(crate) struct CallMetrics {

@@ -1,10 +1,10 @@
 //! The counters of one release, and a reading of them.
 
 use yearbook_counters::{Counter, Gauge, TimeCounter, counters};
+use yearbook_engine::TrapKind;
 
 use super::{FIRST_BYTES_BUCKETS_US, ReleaseName};
 use crate::observe::ResponseOutcome;
-use crate::trap::TrapKind;
 
 counters! {
     /// The counters of one release.

@@ -53,7 +53,7 @@ pub enum Compiler {
 
 impl Compiler {
     /// Machine code for `engine`, as [`wasmtime::component::Component::deserialize`] takes it.
-    pub(crate) fn compile(
+    pub fn compile(
         &self,
         engine: &Engine,
         limits: &Limits,

@@ -1,5 +1,4 @@
-//! Traps: what stopped a guest, with its figures, and as a short word that becomes a label. A leaf:
-//! every folder of the crate may name a trap.
+//! Traps: what stopped a guest, with its figures, and as a short word that becomes a label.
 
 /// The guest's fault: a call was stopped, by which limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -84,7 +83,8 @@ pub enum Trap {
 impl Trap {
     /// Tells whether it depends on the input where a guest runs into this limit. Processor time,
     /// stack and tables do not grow with rows in a guest that is well made.
-    pub(crate) fn depends_on_input(&self) -> bool {
+    #[must_use]
+    pub fn depends_on_input(&self) -> bool {
         matches!(
             self,
             Self::Memory(_)
@@ -120,7 +120,7 @@ pub enum TrapKind {
 }
 
 impl TrapKind {
-    /// Every one, in the order of [`crate::PluginMetricsSnapshot::traps`].
+    /// Every one, in the order in which they are counted.
     pub const ALL: [Self; 9] = [
         Self::Cpu,
         Self::Wall,

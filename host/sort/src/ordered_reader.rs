@@ -5,16 +5,16 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::compute::interleave_record_batch;
 
-use super::SortShape;
-use super::batch_sizes::BatchSizes;
-use super::block_cutter::{BlockCutter, BlockEnd, BlockLimits};
-use super::error::SortError;
-use super::memory_run::MemoryRun;
-use super::merge::Merge;
-use super::spilled_run::SpilledRun;
+use crate::SortShape;
+use crate::batch_sizes::BatchSizes;
+use crate::block_cutter::{BlockCutter, BlockEnd, BlockLimits};
+use crate::error::SortError;
+use crate::memory_run::MemoryRun;
+use crate::merge::Merge;
+use crate::spilled_run::SpilledRun;
 
 /// Rows of a table in order.
-pub(crate) struct OrderedReader {
+pub struct OrderedReader {
     source: OrderedSource,
     cutter: BlockCutter,
     /// Rows of the block in progress: batch, row in the batch; reused.
@@ -22,11 +22,11 @@ pub(crate) struct OrderedReader {
 }
 
 /// Rows to be written together.
-pub(crate) struct RowBlock {
+pub struct RowBlock {
     /// The rows, never none.
-    pub(crate) rows: RecordBatch,
+    pub rows: RecordBatch,
     /// Set if a row group ends with it.
-    pub(crate) ends_group: bool,
+    pub ends_group: bool,
 }
 
 enum OrderedSource {
@@ -71,7 +71,10 @@ impl OrderedReader {
     }
 
     /// The next rows; `None` at the end.
-    pub(crate) fn next_block(&mut self) -> Result<Option<RowBlock>, SortError> {
+    ///
+    /// # Errors
+    /// [`SortError::Io`] of the temporary folder.
+    pub fn next_block(&mut self) -> Result<Option<RowBlock>, SortError> {
         self.places.clear();
         let end = loop {
             let Some(size) = self.source.next_size() else {

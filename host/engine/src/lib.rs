@@ -1,19 +1,30 @@
-//! The one engine of the process: how guests are compiled and where their memory comes from, and
-//! the clock that interrupts them.
+//! The one engine of the process: how guests are compiled, under limits, and kept as machine code;
+//! where their memory comes from, and the clock that interrupts them. Every limit of the sandbox,
+//! what stops a guest and why a component is refused are named here. Knows nothing of interfaces,
+//! rows or responses.
 
-pub(crate) mod compile;
-pub(crate) mod component_cache;
-pub(crate) mod component_limits;
-pub(crate) mod guest_clock;
+mod compile;
+mod component_cache;
+mod component_limits;
+mod error;
+mod guest_clock;
+mod limits;
+mod sanitize;
+mod trap;
 
 use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig,
     Strategy,
 };
 
-use crate::error::SandboxFailure;
-use crate::limits::Limits;
-use guest_clock::GuestClock;
+pub use compile::{Compiler, compile_as_child};
+pub use component_cache::{CACHE_RESERVED_BYTES, ComponentCache, deserialize_trusted};
+pub use component_limits::ComponentStats;
+pub use error::{BoxError, ComponentRejection, SandboxFailure};
+pub use guest_clock::{EPOCH, GuestClock, RunningCall};
+pub use limits::{Limits, NAME_BYTES, STACK_BYTES};
+pub use sanitize::{escape_log_line, is_hidden, sanitize, sanitize_sentence};
+pub use trap::{Trap, TrapKind};
 
 /// Address space of one linear memory, bytes: all that 32 bits can reach, so that no access needs a
 /// bounds check (checks cost 30–45 % of encoding speed). Address space only; nothing is resident.
@@ -35,7 +46,7 @@ const TABLES: u32 = 4;
 
 /// Makes the engine and starts its clock. `counting`: guests consume fuel, so that their
 /// instructions can be counted; they are then slower.
-pub(crate) fn serving_engine(
+pub fn serving_engine(
     limits: &Limits,
     counting: bool,
 ) -> Result<(Engine, GuestClock), SandboxFailure> {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use wasmtime::Engine;
 
 /// Interval at which a running guest is interrupted, which takes about a microsecond.
-pub(crate) const EPOCH: Duration = Duration::from_micros(500);
+pub const EPOCH: Duration = Duration::from_micros(500);
 
 /// Interval at which the clock looks whether a guest runs, and in which the first interruption of a
 /// call comes.
@@ -18,12 +18,12 @@ const IDLE_EPOCH: Duration = Duration::from_millis(5);
 
 /// The clock of an engine, which stops when the last handle on the engine is dropped.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct GuestClock {
+pub struct GuestClock {
     running: Arc<AtomicUsize>,
 }
 
 /// A call into a guest, which the clock interrupts until this is dropped.
-pub(crate) struct RunningCall {
+pub struct RunningCall {
     running: Arc<AtomicUsize>,
 }
 
@@ -32,7 +32,7 @@ impl GuestClock {
     ///
     /// # Errors
     /// Fails when the operating system refuses a thread.
-    pub(crate) fn start(engine: &Engine) -> io::Result<Self> {
+    pub fn start(engine: &Engine) -> io::Result<Self> {
         let clock = Self::default();
         let (running, engine) = (Arc::clone(&clock.running), engine.weak());
         let tick = move || {
@@ -48,7 +48,7 @@ impl GuestClock {
     }
 
     /// Counts a call until what is returned is dropped.
-    pub(crate) fn enter(&self) -> RunningCall {
+    pub fn enter(&self) -> RunningCall {
         self.running.fetch_add(1, Ordering::Relaxed);
         RunningCall { running: Arc::clone(&self.running) }
     }

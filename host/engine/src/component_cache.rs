@@ -22,7 +22,7 @@ use yearbook_domain::Digest;
 pub const CACHE_RESERVED_BYTES: u64 = 128 << 20;
 
 /// A folder that only this host's user can write, and the secret that seals its entries.
-pub(crate) struct ComponentCache {
+pub struct ComponentCache {
     folder: PathBuf,
     seal: MacKey,
     /// [`CACHE_RESERVED_BYTES`].
@@ -36,7 +36,7 @@ impl ComponentCache {
     /// # Errors
     /// [`SandboxFailure::Cache`] when they cannot be made, when either belongs to another user,
     /// when others can write the folder, or when others can read the secret.
-    pub(crate) fn open(folder: &Path, key: &Path) -> Result<Self, SandboxFailure> {
+    pub fn open(folder: &Path, key: &Path) -> Result<Self, SandboxFailure> {
         let failure =
             |reason: String| SandboxFailure::Cache { folder: folder.display().to_string(), reason };
         create_private(folder).map_err(|error| failure(format!("cannot be made: {error}")))?;
@@ -56,7 +56,7 @@ impl ComponentCache {
 
     /// The compiled component from disk, or what `compile` makes of it (the form that
     /// [`Component::serialize`] gives); and whether it came from disk.
-    pub(crate) fn component<E: From<wasmtime::Error>>(
+    pub fn component<E: From<wasmtime::Error>>(
         &self,
         engine: &Engine,
         digest: &Digest,
@@ -117,7 +117,7 @@ impl ComponentCache {
 
 /// The component of machine code that this host, or the child process that compiles for it, has
 /// just made, or that bears this host's seal.
-pub(crate) fn deserialize_trusted(engine: &Engine, artifact: &[u8]) -> wasmtime::Result<Component> {
+pub fn deserialize_trusted(engine: &Engine, artifact: &[u8]) -> wasmtime::Result<Component> {
     #[expect(
         unsafe_code,
         reason = "the artifact comes from this program's own compiler, unchanged: see the callers"

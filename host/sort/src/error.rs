@@ -4,7 +4,7 @@ use arrow::error::ArrowError;
 
 /// A temporary file or the rows themselves failed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SortError {
+pub enum SortError {
     /// The temporary folder refused an operation.
     #[error(transparent)]
     Io(std::io::Error),

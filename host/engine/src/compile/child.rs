@@ -8,7 +8,6 @@ use std::process::ExitCode;
 use rustix::process::{Resource, Rlimit, Signal};
 
 use super::{ARGUMENT, DONE, REFUSED};
-use crate::engine;
 
 /// Compiles what stands on standard input, if `arguments` (the program's name first) say that this
 /// process is a compiler; otherwise does nothing. A program that uses
@@ -47,8 +46,7 @@ fn set_resource_limits(memory_bytes: u64, seconds: u64) -> rustix::io::Result<()
 fn compile_stdin() -> std::io::Result<()> {
     let mut component = Vec::new();
     stdin().lock().read_to_end(&mut component)?;
-    let made =
-        engine::compiling_engine().and_then(|engine| engine.precompile_component(&component));
+    let made = crate::compiling_engine().and_then(|engine| engine.precompile_component(&component));
     let (lead, answer) = match made {
         Ok(artifact) => (DONE, artifact),
         Err(error) => (REFUSED, format!("{error:#}").into_bytes()),

@@ -10,11 +10,11 @@ use arrow::compute::interleave_record_batch;
 use arrow::error::ArrowError;
 use arrow::row::Rows;
 
-use super::SortShape;
-use super::batch_sizes::{BatchSizes, batch_bytes};
-use super::error::SortError;
-use super::sort_keys::KeyEncoder;
-use super::spilled_run::{SpilledBatches, SpilledRun};
+use crate::SortShape;
+use crate::batch_sizes::{BatchSizes, batch_bytes};
+use crate::error::SortError;
+use crate::sort_keys::KeyEncoder;
+use crate::spilled_run::{SpilledBatches, SpilledRun};
 
 /// Runs being merged.
 pub(super) struct Merge {

@@ -5,8 +5,8 @@ use arrow::error::ArrowError;
 use arrow::row::{Row, Rows};
 use rayon::slice::ParallelSliceMut;
 
-use super::error::SortError;
-use super::sort_keys::KeyEncoder;
+use crate::error::SortError;
+use crate::sort_keys::KeyEncoder;
 
 /// Position of a row: batch, row in the batch.
 pub(super) type RowPosition = (u32, u32);

@@ -19,10 +19,10 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 
-pub(crate) use block_cutter::{BlockLimits, GROUP_BYTES, GROUP_ROWS};
-pub(crate) use error::SortError;
-pub(crate) use ordered_reader::{OrderedReader, RowBlock};
-pub(crate) use sort_keys::KeyEncoder;
+pub use block_cutter::{BlockLimits, GROUP_BYTES, GROUP_ROWS};
+pub use error::SortError;
+pub use ordered_reader::{OrderedReader, RowBlock};
+pub use sort_keys::KeyEncoder;
 
 use batch_sizes::{batch_bytes, key_bytes};
 use memory_run::MemoryRun;
@@ -39,13 +39,13 @@ const BATCHES_PER_BUDGET: usize = 256;
 const RUN_BATCH_BYTES: std::ops::RangeInclusive<usize> = 16 << 10..=1 << 20;
 
 /// Columns and order of rows that are sorted.
-pub(crate) struct SortShape {
+struct SortShape {
     schema: SchemaRef,
     keys: KeyEncoder,
 }
 
 /// Rows that are being collected to be sorted.
-pub(crate) struct ExternalSorter {
+pub struct ExternalSorter {
     shape: Arc<SortShape>,
     /// Bytes of rows and keys in memory.
     budget: usize,
@@ -57,19 +57,18 @@ pub(crate) struct ExternalSorter {
 
 impl ExternalSorter {
     /// Sorts rows of `schema` by the columns `sorted_by` (positions), nulls first; none of them:
-    /// rows keep their order.
-    pub(crate) fn new(
-        schema: SchemaRef,
-        sorted_by: &[usize],
-        budget: usize,
-    ) -> Result<Self, SortError> {
+    /// rows keep their order. `budget` is bytes.
+    ///
+    /// # Errors
+    /// [`SortError::Rows`] for columns that have no order.
+    pub fn new(schema: SchemaRef, sorted_by: &[usize], budget: usize) -> Result<Self, SortError> {
         let keys = KeyEncoder::new(&schema, sorted_by)?;
         let shape = Arc::new(SortShape { schema, keys });
         Ok(Self { shape, budget, held: Vec::new(), held_bytes: 0, spilled: Vec::new(), rows: 0 })
     }
 
     /// Takes in the next rows, which must not be empty.
-    pub(crate) fn push(&mut self, batch: RecordBatch) {
+    pub fn push(&mut self, batch: RecordBatch) {
         let keys = key_bytes(&batch, self.shape.keys.positions());
         self.held_bytes = self.held_bytes.saturating_add(batch_bytes(&batch)).saturating_add(keys);
         self.rows += batch.num_rows() as u64;
@@ -77,23 +76,29 @@ impl ExternalSorter {
     }
 
     /// Returns true when the budget is used up: [`Self::spill`] is due.
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.held_bytes >= self.budget
     }
 
     /// Takes in the next rows, which must not be empty, and spills where that is due.
-    pub(crate) fn add(&mut self, batch: RecordBatch) -> Result<(), SortError> {
+    ///
+    /// # Errors
+    /// Those of [`Self::spill`].
+    pub fn add(&mut self, batch: RecordBatch) -> Result<(), SortError> {
         self.push(batch);
         if self.is_full() { self.spill() } else { Ok(()) }
     }
 
     /// Number of runs on disk.
-    pub(crate) fn spilled_runs(&self) -> usize {
+    pub fn spilled_runs(&self) -> usize {
         self.spilled.len()
     }
 
     /// Sorts the rows in memory and writes them as a run.
-    pub(crate) fn spill(&mut self) -> Result<(), SortError> {
+    ///
+    /// # Errors
+    /// [`SortError::Io`] of the temporary folder.
+    pub fn spill(&mut self) -> Result<(), SortError> {
         let run = self.take_held()?;
         if run.rows() > 0 {
             let reader = OrderedReader::of_memory(
@@ -108,7 +113,10 @@ impl ExternalSorter {
     }
 
     /// All rows in order. Runs are merged until one pass can read the rest.
-    pub(crate) fn finish(mut self) -> Result<SortedRows, SortError> {
+    ///
+    /// # Errors
+    /// [`SortError::Io`] of the temporary folder.
+    pub fn finish(mut self) -> Result<SortedRows, SortError> {
         let runs = if self.spilled.is_empty() {
             SortedRuns::Memory(Arc::new(self.take_held()?))
         } else {
@@ -174,7 +182,7 @@ impl SortShape {
 }
 
 /// Rows in order, to be read any number of times. Files of runs have no name and go with this.
-pub(crate) struct SortedRows {
+pub struct SortedRows {
     shape: Arc<SortShape>,
     runs: SortedRuns,
     rows: u64,
@@ -187,22 +195,25 @@ enum SortedRuns {
 
 impl SortedRows {
     /// Number of rows.
-    pub(crate) fn rows(&self) -> u64 {
+    pub fn rows(&self) -> u64 {
         self.rows
     }
 
     /// Schema of the rows that were pushed.
-    pub(crate) fn schema(&self) -> &SchemaRef {
+    pub fn schema(&self) -> &SchemaRef {
         &self.shape.schema
     }
 
     /// Positions of the columns that the rows are sorted by.
-    pub(crate) fn sorted_by(&self) -> &[usize] {
+    pub fn sorted_by(&self) -> &[usize] {
         self.shape.keys.positions()
     }
 
     /// Starts reading some columns (positions), in that order, in blocks within `limits`.
-    pub(crate) fn read(
+    ///
+    /// # Errors
+    /// [`SortError::Io`] of the temporary folder.
+    pub fn read(
         &self,
         columns: Vec<usize>,
         limits: BlockLimits,

@@ -9,11 +9,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 use yearbook_domain::json_size::CALL_OUTPUT_BYTES;
 
 /// Longest name of a format, tool or parameter, bytes.
-pub(crate) const NAME_BYTES: usize = 32;
+pub const NAME_BYTES: usize = 32;
 
 /// Stack of one call, bytes. Below, a guest that is well made may not find enough; the upper end is
 /// more than nested geometries or a guest in Python need, and a thread for each core has it.
-pub(crate) const STACK_BYTES: RangeInclusive<usize> = 64 << 10..=16 << 20;
+pub const STACK_BYTES: RangeInclusive<usize> = 64 << 10..=16 << 20;
 
 /// Stack that the host needs on a thread beside the guest's, bytes: what called the guest, and what
 /// the guest calls, a line of the log.
@@ -136,23 +136,23 @@ impl Limits {
         self.stack_bytes.saturating_add(STACK_MARGIN).max(yearbook_workers::STACK_BYTES)
     }
 
-    pub(crate) fn compile_timeout(&self) -> Duration {
+    pub fn compile_timeout(&self) -> Duration {
         Duration::from_millis(self.compile_ms)
     }
 
-    pub(crate) fn cpu_timeout(&self) -> Duration {
+    pub fn cpu_timeout(&self) -> Duration {
         Duration::from_millis(self.cpu_ms_per_call)
     }
 
-    pub(crate) fn wall_timeout(&self) -> Duration {
+    pub fn wall_timeout(&self) -> Duration {
         Duration::from_millis(self.wall_ms_per_call)
     }
 
-    pub(crate) fn queue_timeout(&self) -> Duration {
+    pub fn queue_timeout(&self) -> Duration {
         Duration::from_millis(self.queue_ms)
     }
 
-    pub(crate) fn stalled_client_timeout(&self) -> Duration {
+    pub fn stalled_client_timeout(&self) -> Duration {
         Duration::from_millis(self.stalled_client_ms)
     }
 }

@@ -12,8 +12,8 @@ use arrow::ipc::CompressionType;
 use arrow::ipc::reader::FileReader;
 use arrow::ipc::writer::{FileWriter, IpcWriteOptions};
 
-use super::batch_sizes::batch_bytes;
-use super::error::SortError;
+use crate::batch_sizes::batch_bytes;
+use crate::error::SortError;
 
 /// Bytes of the buffers in front of a file.
 const FILE_BUFFER_BYTES: usize = 64 << 10;

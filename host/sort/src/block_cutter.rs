@@ -3,15 +3,15 @@
 //! the same table always makes the same file.
 
 /// Rows of a row group at most.
-pub(crate) const GROUP_ROWS: usize = 131_072;
+pub const GROUP_ROWS: usize = 131_072;
 
 /// Bytes of a row group, uncompressed; a single row may exceed it. Encoders in a sandbox hold one
 /// in memory, so geometry must not make it large.
-pub(crate) const GROUP_BYTES: usize = 16 << 20;
+pub const GROUP_BYTES: usize = 16 << 20;
 
 /// Rows and bytes of blocks and of row groups; a single row may exceed the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BlockLimits {
+pub struct BlockLimits {
     block: RowsAndBytes,
     group: RowsAndBytes,
 }
@@ -24,7 +24,7 @@ struct RowsAndBytes {
 
 impl BlockLimits {
     /// Blocks of a stored file: pieces of its row groups.
-    pub(crate) const FILE: Self = Self {
+    pub const FILE: Self = Self {
         block: RowsAndBytes { rows: 16_384, bytes: 4 << 20 },
         group: RowsAndBytes { rows: GROUP_ROWS, bytes: GROUP_BYTES },
     };

@@ -6,7 +6,7 @@
 const SENTENCE_BYTES: usize = 1024;
 
 /// A sentence for people, cut; whatever is not to be shown is a blank.
-pub(crate) fn sanitize_sentence(sentence: &str) -> String {
+pub fn sanitize_sentence(sentence: &str) -> String {
     sanitize(sentence, SENTENCE_BYTES)
 }
 
@@ -18,7 +18,7 @@ pub fn sanitize(text: &str, bytes: usize) -> String {
 }
 
 /// A line for the log, escaped, at most `bytes` long with its escapes.
-pub(crate) fn escape_log_line(line: &str, bytes: usize) -> String {
+pub fn escape_log_line(line: &str, bytes: usize) -> String {
     let mut out = String::new();
     for c in line.chars() {
         let escaped = c.escape_debug();
@@ -32,7 +32,7 @@ pub(crate) fn escape_log_line(line: &str, bytes: usize) -> String {
 
 /// Control characters, line and paragraph separators, marks that reorder what stands around them
 /// (Unicode Annex 9), and the byte order mark.
-pub(crate) fn is_hidden(c: char) -> bool {
+pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }

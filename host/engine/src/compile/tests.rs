@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::engine::{self, component_cache};
+use crate::component_cache;
 
 /// Result of a child that runs this script.
 fn with(script: &str, limits: &Limits) -> Result<Vec<u8>, String> {
@@ -58,9 +58,9 @@ fn only_a_whole_answer_of_a_child_that_ended_well_counts() {
 fn a_child_compiles_for_the_engine_that_serves_whatever_its_limits() {
     let limits =
         Limits { instances: 1, stack_bytes: 1 << 19, memory_bytes: 64 << 20, ..Limits::default() };
-    let (serving, _) = engine::serving_engine(&limits, false).unwrap();
+    let (serving, _) = crate::serving_engine(&limits, false).unwrap();
     assert_eq!(
         component_cache::engine_hash(&serving),
-        component_cache::engine_hash(&engine::compiling_engine().unwrap())
+        component_cache::engine_hash(&crate::compiling_engine().unwrap())
     );
 }

@@ -7,7 +7,7 @@ use arrow::error::ArrowError;
 use arrow::row::{RowConverter, Rows, SortField};
 
 /// Encoder of the key of each row.
-pub(crate) struct KeyEncoder {
+pub struct KeyEncoder {
     /// Positions of the key's columns in a batch.
     positions: Vec<usize>,
     converter: RowConverter,
@@ -15,13 +15,19 @@ pub(crate) struct KeyEncoder {
 
 impl KeyEncoder {
     /// Keys of the columns at `positions` of `schema`.
-    pub(crate) fn new(schema: &Schema, positions: &[usize]) -> Result<Self, ArrowError> {
+    ///
+    /// # Errors
+    /// A column of a type that has no order.
+    pub fn new(schema: &Schema, positions: &[usize]) -> Result<Self, ArrowError> {
         let fields = positions.iter().filter_map(|position| schema.fields().get(*position));
         Self::of_types(fields.map(|field| field.data_type().clone()), positions.to_vec())
     }
 
     /// Keys of columns of these types, which stand at `positions` of a batch.
-    pub(crate) fn of_types(
+    ///
+    /// # Errors
+    /// A type that has no order.
+    pub fn of_types(
         types: impl Iterator<Item = DataType>,
         positions: Vec<usize>,
     ) -> Result<Self, ArrowError> {
@@ -30,12 +36,15 @@ impl KeyEncoder {
     }
 
     /// Positions of the key's columns.
-    pub(crate) fn positions(&self) -> &[usize] {
+    pub fn positions(&self) -> &[usize] {
         &self.positions
     }
 
     /// The keys of a batch; `None` where a key has no columns.
-    pub(crate) fn encode(&self, batch: &RecordBatch) -> Result<Option<Rows>, ArrowError> {
+    ///
+    /// # Errors
+    /// Columns of other types than the key's.
+    pub fn encode(&self, batch: &RecordBatch) -> Result<Option<Rows>, ArrowError> {
         if self.positions.is_empty() {
             return Ok(None);
         }
@@ -48,7 +57,10 @@ impl KeyEncoder {
     }
 
     /// The values of one encoded key, a column each; empty where a key has no columns.
-    pub(crate) fn decode(&self, key: &[u8]) -> Result<Vec<ArrayRef>, ArrowError> {
+    ///
+    /// # Errors
+    /// Bytes that are no key of these types.
+    pub fn decode(&self, key: &[u8]) -> Result<Vec<ArrayRef>, ArrowError> {
         if self.positions.is_empty() {
             return Ok(Vec::new());
         }
