@@ -10,7 +10,7 @@ use yearbook_tests::app::{TestApp, TestRequest, TestTable, big, harvest, parks};
 const HARVEST: &str = "/v1/bulk/farms/harvest";
 
 fn hex(bytes: &[u8]) -> String {
-    Digest::of(bytes).to_string()
+    Digest::compute(bytes).to_string()
 }
 
 fn stored(app: &TestApp, bytes: &[u8]) -> PathBuf {
@@ -40,7 +40,10 @@ async fn the_file_is_the_stored_one_with_its_digest_and_credit_contract_4() {
         ("etag", format!("\"{}\"", hex(&reply.body))),
         (
             "repr-digest",
-            format!("sha-256=:{}:", BASE64_STANDARD.encode(Digest::of(&reply.body).to_bytes())),
+            format!(
+                "sha-256=:{}:",
+                BASE64_STANDARD.encode(Digest::compute(&reply.body).to_bytes())
+            ),
         ),
         ("content-disposition", "attachment; filename=\"harvest-2026-11-22.parquet\"".to_owned()),
         ("x-service-freshness", "current".to_owned()),

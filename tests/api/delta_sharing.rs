@@ -210,7 +210,7 @@ async fn a_table_has_version_metadata_and_one_file_contract_12() {
         let fetched = app.get(&address(file)).send().await;
         assert_eq!((fetched.status.as_u16(), fetched.cut), (200, false));
         assert_eq!(file["size"], fetched.body.len());
-        assert_eq!(file["id"], Digest::of(&fetched.body).to_string());
+        assert_eq!(file["id"], Digest::compute(&fetched.body).to_string());
     }
     for (body, code) in [
         (json!({"version": 7}), "INVALID_PARAMETER_VALUE"),
@@ -528,7 +528,7 @@ async fn an_address_that_was_changed_or_has_ended_is_403_contract_12() {
     settings.share.url_seconds = 2;
     let app = TestApp::with(settings).await;
     app.publish(&harvest()).await;
-    let other = Digest::of(
+    let other = Digest::compute(
         &app.get(&{
             app.publish(&parks().with("/yearbook/bulk_redistribution", json!(true))).await;
             let key = app.key(Plan::Enterprise).await;

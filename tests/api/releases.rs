@@ -88,20 +88,20 @@ async fn answers(app: &TestApp, key: &str, id: &str) -> Vec<(String, String)> {
             let asked = app.ask(method, &path);
             let is_share = path.starts_with("/share");
             let reply = if is_share { asked.bearer(key) } else { asked.key(key) }.send().await;
-            answers.push((format!("{method} {address}"), told(&reply).replace(id, "{id}")));
+            answers.push((format!("{method} {address}"), render_reply(&reply).replace(id, "{id}")));
         }
     }
     answers
 }
 
-fn told(reply: &Reply) -> String {
-    let mut reply_told = format!("{}\n", reply.status);
+fn render_reply(reply: &Reply) -> String {
+    let mut rendered = format!("{}\n", reply.status);
     for (name, value) in &reply.headers {
         if !OF_THE_REQUEST.contains(&name.as_str()) {
-            reply_told += &format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes()));
+            rendered += &format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes()));
         }
     }
-    reply_told + &reply.text().lines().map(without_signed_address).collect::<String>()
+    rendered + &reply.text().lines().map(without_signed_address).collect::<String>()
 }
 
 /// A line of an answer without the address of a stored file, which the second of the request is

@@ -73,7 +73,7 @@ async fn a_registry_that_goes_away_changes_nothing_that_two_hosts_serve_contract
     let mut registry = OciRegistry::start(true).await;
     let reference = registry.reference("agency/csv:stable");
     let (one, two) = (component("csv"), patched("csv", "0.1.0", "0.2.0"));
-    let digests = [&one, &two].map(|bytes| Digest::of(bytes));
+    let digests = [&one, &two].map(|bytes| Digest::compute(bytes));
     let both_serve = |digest: Digest| {
         let registries = [&app.registry, &other].map(std::sync::Arc::clone);
         move || registries.iter().all(|each| serving(each, "csv") == Some(digest))
@@ -197,7 +197,7 @@ async fn skopeo_copies_plugins_out_of_a_registry_and_back_contract_14() {
     let place = |name: &str| format!("docker://{}/{name}", registry.host);
     skopeo(&["--src-tls-verify=false", &place("agency/ndjson:1.0.0"), &copy]);
     let file = |name: &str| std::fs::read(folder.path().join("copy").join(name)).unwrap();
-    assert_eq!(Digest::of(&file("manifest.json")), pushed.manifest);
+    assert_eq!(Digest::compute(&file("manifest.json")), pushed.manifest);
     assert!(file(pushed.component.as_str()) == bytes, "a blob is named by its digest");
 
     skopeo(&["--dest-tls-verify=false", &copy, &place("mirror/ndjson:latest")]);
@@ -262,7 +262,7 @@ async fn an_artefact_in_the_layout_of_wkg_is_installed_contract_14() {
     let app = TestApp::start().await;
     let registry = OciRegistry::start(false).await;
     let bytes = component("ndjson");
-    let spell = |bytes: &[u8]| format!("sha256:{}", Digest::of(bytes));
+    let spell = |bytes: &[u8]| format!("sha256:{}", Digest::compute(bytes));
     let config = json!({
         "created": "2026-10-01T12:00:00.123456789Z",
         "author": null,
@@ -304,5 +304,8 @@ async fn an_artefact_in_the_layout_of_wkg_is_installed_contract_14() {
     assert_eq!(put.body(manifest).send().await.unwrap().status(), 201);
     let reference = registry.reference("agency/ndjson:0.1.0");
     let installed = installed(&app, &reference, &TrustPolicy::default()).await.unwrap();
-    assert_eq!((installed.id.name.as_str(), installed.id.digest), ("ndjson", Digest::of(&bytes)));
+    assert_eq!(
+        (installed.id.name.as_str(), installed.id.digest),
+        ("ndjson", Digest::compute(&bytes))
+    );
 }

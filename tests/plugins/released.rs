@@ -185,7 +185,7 @@ fn keyed_batches() -> (Vec<RecordBatch>, Vec<Option<Vec<String>>>) {
 }
 
 fn digest(bytes: &[u8]) -> String {
-    Digest::of(bytes).to_string()
+    Digest::compute(bytes).to_string()
 }
 
 /// Digests of a plugin's output, of each table once.

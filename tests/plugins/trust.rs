@@ -192,7 +192,7 @@ async fn a_release_that_is_signed_later_is_checked_again() {
 
 #[test]
 fn a_sentence_names_digest_key_and_what_to_do() {
-    let (digest, key) = (Digest::of(b"d"), "AF26".to_owned());
+    let (digest, key) = (Digest::compute(b"d"), "AF26".to_owned());
     for (untrusted, words) in [
         (TrustError::UnknownKey { digest, key: key.clone() }, ["AF26", "plugins.trusted_keys"]),
         (TrustError::Signature { digest, key }, ["AF26", "--write-component"]),

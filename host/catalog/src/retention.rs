@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn monthly_is_the_last_from_before_this_month_or_the_oldest_contract_4() {
-        let id = |label: &str| SnapshotId::from_digest(Digest::of(label.as_bytes()));
+        let id = |label: &str| SnapshotId::from_digest(Digest::compute(label.as_bytes()));
         let summary = |label: &str, at| SnapshotSummary {
             id: id(label),
             version: 0,

@@ -6,10 +6,10 @@ use crate::{Column, Credit, Digest, Millis, Snapshot, SnapshotId, StoredFile, Ta
 /// A snapshot of one row that says as little as it can.
 pub(crate) fn snapshot(columns: Vec<Column>) -> Snapshot {
     Snapshot {
-        id: SnapshotId::from_digest(Digest::of(b"s1")),
+        id: SnapshotId::from_digest(Digest::compute(b"s1")),
         created_at: Millis(0),
         rows: 1,
-        file: StoredFile { sha256: Digest::of(b""), bytes: 1 },
+        file: StoredFile { sha256: Digest::compute(b""), bytes: 1 },
         title: None,
         description: None,
         keywords: Vec::new(),

@@ -79,7 +79,7 @@ mod tests {
         let entry = LogEntry {
             dataset: DatasetName::parse("cpi").unwrap(),
             version: 12,
-            snapshot: SnapshotId::from_digest(Digest::of(b"a")),
+            snapshot: SnapshotId::from_digest(Digest::compute(b"a")),
             digest: ResultDigest::from_columns(0, std::iter::empty()),
             committed: Millis(1_795_219_200_999),
             released: Millis(1_795_219_260_000),

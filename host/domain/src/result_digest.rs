@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn only_its_own_text_is_a_digest() {
-        let digest = ResultDigest(Digest::of(b""));
+        let digest = ResultDigest(Digest::compute(b""));
         assert_eq!(ResultDigest::parse(&digest.to_string()), Some(digest));
         for wrong in ["", "yb1:", "yb2:00", &"ab".repeat(32), &format!("yb1:{}", "AB".repeat(32))] {
             assert_eq!(ResultDigest::parse(wrong), None, "{wrong}");

@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn the_digest_is_spelled_as_rfc_9530_has_it() {
         assert_eq!(
-            repr_digest(Digest::of(b"")),
+            repr_digest(Digest::compute(b"")),
             "sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:"
         );
     }

@@ -37,14 +37,14 @@ impl AddressRules {
     /// itself which addresses it has.
     #[must_use]
     pub fn beside(addresses: &[IpAddr]) -> Self {
-        match addresses.iter().map(|address| NetworkZone::of(*address)).min() {
+        match addresses.iter().map(|address| NetworkZone::from_address(*address)).min() {
             None | Some(NetworkZone::Public | NetworkZone::Unusable) => Self::Public,
             Some(own) => Self::PublicAnd(own),
         }
     }
 
     fn allow(self, address: IpAddr) -> bool {
-        let zone = NetworkZone::of(address);
+        let zone = NetworkZone::from_address(address);
         match self {
             Self::Any => true,
             Self::Public => zone.is_public(),

@@ -79,10 +79,10 @@ impl NetworkZone {
     /// Zone of an address. One of IPv4 that is mapped into IPv6 counts as that of IPv4, since the
     /// connection is one of IPv4.
     #[must_use]
-    pub fn of(address: IpAddr) -> Self {
+    pub fn from_address(address: IpAddr) -> Self {
         match address.to_canonical() {
-            IpAddr::V4(address) => Self::of_ipv4(address),
-            IpAddr::V6(address) => Self::of_ipv6(address),
+            IpAddr::V4(address) => Self::from_ipv4(address),
+            IpAddr::V6(address) => Self::from_ipv6(address),
         }
     }
 
@@ -92,15 +92,15 @@ impl NetworkZone {
         self == Self::Public
     }
 
-    fn of_ipv4(address: Ipv4Addr) -> Self {
+    fn from_ipv4(address: Ipv4Addr) -> Self {
         let found = IPV4.iter().find(|(network, _)| network.contains(&address));
         found.map_or(Self::Public, |(_, zone)| *zone)
     }
 
-    fn of_ipv6(address: Ipv6Addr) -> Self {
+    fn from_ipv6(address: Ipv6Addr) -> Self {
         if let Some(inner) = translated(address) {
             // Which private network the gateway stands in is not known here.
-            return if Self::of_ipv4(inner).is_public() { Self::Public } else { Self::Unusable };
+            return if Self::from_ipv4(inner).is_public() { Self::Public } else { Self::Unusable };
         }
         match IPV6.iter().find(|(network, _)| network.contains(&address)) {
             Some((_, zone)) => *zone,
@@ -125,7 +125,7 @@ mod tests {
 
     fn check(zone: NetworkZone, addresses: &[&str]) {
         for address in addresses {
-            assert_eq!(NetworkZone::of(address.parse().unwrap()), zone, "{address}");
+            assert_eq!(NetworkZone::from_address(address.parse().unwrap()), zone, "{address}");
         }
     }
 

@@ -94,7 +94,7 @@ impl Registry {
         }
         let announced = response.header(CONTENT_DIGEST).map(clean);
         let content = response.body(what, MANIFEST_BYTES).await?;
-        let found = Digest::of(&content);
+        let found = Digest::compute(&content);
         let announced = announced.as_deref().and_then(read_digest);
         for expected in expected.into_iter().chain(announced.as_ref()) {
             self.compare(what, expected, &found)?;
@@ -141,7 +141,7 @@ impl Registry {
         if content.len() != size {
             return Err(wrong_size(content.len().to_string(), announced));
         }
-        let hashed = tokio::task::spawn_blocking(move || (Digest::of(&content), content));
+        let hashed = tokio::task::spawn_blocking(move || (Digest::compute(&content), content));
         let (found, content) = hashed
             .await
             .map_err(|_| self.not_a_component("its digest could not be computed".to_owned()))?;

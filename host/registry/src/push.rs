@@ -64,7 +64,7 @@ impl Registry {
             return Err(RegistryError::PushTarget { reference: self.reference.to_string() });
         };
         let layer = Descriptor::new(WASM_LAYER, &component);
-        let digest = Digest::of(&component);
+        let digest = Digest::compute(&component);
         let config = to_json(&WasmConfig {
             created: CREATED.to_owned(),
             architecture: "wasm".to_owned(),
@@ -86,7 +86,7 @@ impl Registry {
         }));
         self.push_blob(component.into()).await?;
         self.push_blob(config.into()).await?;
-        let pushed = Digest::of(&manifest);
+        let pushed = Digest::compute(&manifest);
         // The signature first: who follows the tag finds both or neither.
         if let Some(signature) = signature {
             self.push_manifest(&spell(&pushed), MANIFEST, manifest.clone()).await?;
@@ -98,7 +98,7 @@ impl Registry {
 
     /// Uploads a blob in one piece, unless the registry has it.
     pub(crate) async fn push_blob(&mut self, content: Bytes) -> Result<(), RegistryError> {
-        let digest = spell(&Digest::of(&content));
+        let digest = spell(&Digest::compute(&content));
         let head = OutboundRequest::new(Method::HEAD, self.path(&format!("blobs/{digest}")));
         if self.call(&head, Access::Write).await?.status() == status::FOUND {
             return Ok(());

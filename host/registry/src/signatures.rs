@@ -104,7 +104,7 @@ impl Registry {
         if self.push_manifest(&listed.digest, MANIFEST, manifest).await? {
             return Ok(());
         }
-        let tag = list_tag(&Digest::of(subject));
+        let tag = list_tag(&Digest::compute(subject));
         let known = self.manifest(&tag, None, "list of referrers").await?;
         let index = with_entry(known.map(|(content, _)| content).as_deref(), &listed);
         self.push_manifest(&tag, INDEX, to_json(&index).into()).await.map(drop)

@@ -47,7 +47,9 @@ impl Transport {
         let base = Url::parse(&text).map_err(|error| unknown(error.to_string()))?;
         let addresses = look_up(base.host_str().unwrap_or_default(), CONNECT).await;
         let addresses = addresses.map_err(|error| unknown(error.to_string()))?;
-        if plain && !addresses.iter().all(|ip| NetworkZone::of(*ip) == NetworkZone::Loopback) {
+        if plain
+            && !addresses.iter().all(|ip| NetworkZone::from_address(*ip) == NetworkZone::Loopback)
+        {
             let reason = "is to be this machine and is another one".to_owned();
             return Err(RegistryError::Redirect { target: host.clone(), host, reason });
         }

@@ -226,10 +226,12 @@ mod tests {
     fn the_same_request_of_the_same_client_is_one_strike() {
         let breaker = CircuitBreaker::default();
         for (client, request) in [("a", "1"), ("a", "1"), ("b", "1"), ("a", "2"), ("a", "1")] {
-            breaker.add(&Digest::of(b""), failure(client, request, "x"));
+            breaker.add(&Digest::compute(b""), failure(client, request, "x"));
         }
-        let recorded =
-            breaker.within(Duration::from_secs(60)).remove(&Digest::of(b"")).unwrap_or_default();
+        let recorded = breaker
+            .within(Duration::from_secs(60))
+            .remove(&Digest::compute(b""))
+            .unwrap_or_default();
         let recorded: Vec<(&str, &str)> = recorded
             .iter()
             .map(|failure| (failure.client.as_str(), failure.request.as_str()))

@@ -65,7 +65,7 @@ impl ComponentFile {
         if wrapped && names.as_ref().is_some_and(|(_, exports)| exports.is_empty()) {
             return Err(ComponentFileError::Module("it exports no interface".to_owned()));
         }
-        let digest = Digest::of(&bytes);
+        let digest = Digest::compute(&bytes);
         let (imports, exports) = names.unzip();
         Ok(Self { bytes, digest, wrapped, imports, exports })
     }

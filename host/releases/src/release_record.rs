@@ -47,7 +47,7 @@ pub(crate) async fn store_component(
     bytes: Bytes,
 ) -> Result<Digest, ReleaseError> {
     let hashed = bytes.clone();
-    let digest = tokio::task::spawn_blocking(move || Digest::of(&hashed))
+    let digest = tokio::task::spawn_blocking(move || Digest::compute(&hashed))
         .await
         .map_err(|_| ReleaseError::Panicked)?;
     register_upload(store, &Stored::component(&digest)).await?;

@@ -123,7 +123,7 @@ impl TrustPolicy {
         if self.require == TrustRequirement::None {
             return Ok(());
         }
-        let digest = Digest::of(component);
+        let digest = Digest::compute(component);
         let listed = || {
             if self.allowed_digests.contains(&digest) {
                 Ok(())

@@ -77,7 +77,7 @@ mod tests {
 
     fn address(file: &str) -> SignedAddress {
         SignedAddress {
-            digest: Digest::of(file.as_bytes()),
+            digest: Digest::compute(file.as_bytes()),
             key: KeyId::parse("key_0123456789ab").unwrap(),
             expires: 1_795_219_200,
         }

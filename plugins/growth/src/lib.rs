@@ -175,7 +175,7 @@ impl Growth {
             if let Some(own) = place.own {
                 values[own] = value;
             }
-            value.zip(earlier).and_then(|(x, p)| measure.of(x, p))
+            value.zip(earlier).and_then(|(x, p)| measure.compute(x, p))
         })
     }
 }
@@ -183,7 +183,7 @@ impl Growth {
 impl Measure {
     /// Returns what replaces a value, beside an earlier one or that of the base. A NaN has the bits
     /// that it has on every host.
-    fn of(self, x: f64, p: f64) -> Option<f64> {
+    fn compute(self, x: f64, p: f64) -> Option<f64> {
         let result = match self {
             Self::Ratio | Self::Index | Self::Log if p == 0.0 => return None,
             Self::Ratio => x / p - 1.0,

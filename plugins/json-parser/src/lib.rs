@@ -264,7 +264,7 @@ impl JsonParser {
         }
     }
 
-    fn keep(&mut self, part: &[u8]) -> Result<(), Failure> {
+    fn extend_token(&mut self, part: &[u8]) -> Result<(), Failure> {
         if self.token.len() + part.len() > MAX_TEXT_BYTES {
             return malformed(format!("has a text of more than {MAX_TEXT_BYTES} bytes"));
         }

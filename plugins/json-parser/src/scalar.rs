@@ -12,7 +12,7 @@ impl JsonParser {
         handler: &mut impl JsonHandler,
     ) -> Result<usize, Failure> {
         if end == bytes.len() {
-            self.keep(&bytes[at..end])?;
+            self.extend_token(&bytes[at..end])?;
             return Ok(end);
         }
         self.end_scalar(&bytes[at..end], handler)?;

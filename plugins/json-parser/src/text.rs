@@ -18,11 +18,11 @@ impl JsonParser {
         let part = &bytes[at..end];
         match bytes.get(end) {
             None => {
-                self.keep(part)?;
+                self.extend_token(part)?;
                 Ok(end)
             }
             Some(b'\\') => {
-                self.keep(part)?;
+                self.extend_token(part)?;
                 self.state = State::Escape { name };
                 Ok(end + 1)
             }
@@ -82,7 +82,7 @@ impl JsonParser {
             b't' => b'\t',
             _ => return malformed("has an unknown escape in a text"),
         };
-        self.keep(&[escaped])?;
+        self.extend_token(&[escaped])?;
         self.state = State::Text { name };
         Ok(())
     }
@@ -117,6 +117,6 @@ impl JsonParser {
         };
         let mut utf8 = [0; 4];
         let encoded = character.encode_utf8(&mut utf8).len();
-        self.keep(&utf8[..encoded])
+        self.extend_token(&utf8[..encoded])
     }
 }

@@ -100,7 +100,7 @@ impl Transform for Pivot {
         let position = |at: usize| names.clone().position(|name| name == schema.fields[at].name);
         let times = settings.date.into_iter().chain(settings.period);
         let order = times.chain(settings.others.iter().copied()).filter_map(position).collect();
-        let values = codes.of(settings.column);
+        let values = codes.for_column(settings.column);
         if values.len() > MOST_VALUES || columns.len() + values.len() > MOST_COLUMNS {
             let sentence = format!(
                 "`{}` has {} values, more than the {MOST_VALUES} that can become columns; leave some out by a condition on it",

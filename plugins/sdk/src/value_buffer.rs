@@ -52,7 +52,7 @@ impl<T: Copy + PartialEq + std::fmt::Debug + Into<Layout>> ValueBuffer<T> {
     /// # Panics
     /// Panics where the column is of another type; a plugin's tests find that out.
     #[inline]
-    pub(crate) fn of(&mut self, value_type: T) -> &mut Self {
+    pub(crate) fn expect_type(&mut self, value_type: T) -> &mut Self {
         let own = self.value_type;
         assert!(own == value_type, "the column is of type {own:?}, not {value_type:?}");
         self

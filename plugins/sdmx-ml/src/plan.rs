@@ -90,7 +90,8 @@ impl Plan {
     /// Appends the rows of a batch.
     pub(crate) fn write(&mut self, batch: &Batch, out: &mut Vec<u8>) {
         let Self { layout, cells, key, time, measures } = self;
-        let writer = Writer { cells: cells.of(batch), key, time: time.as_slice(), measures };
+        let writer =
+            Writer { cells: cells.prepare_batch(batch), key, time: time.as_slice(), measures };
         match layout {
             Layout::Flat => writer.flat(batch.rows(), out),
             Layout::Series => writer.series(batch.rows(), true, out),

@@ -72,8 +72,8 @@ impl<D: Dialect> Cells<D> {
         Ok(views)
     }
 
-    /// The cells of a batch.
-    pub fn of<'a>(&'a mut self, batch: &'a Batch) -> BatchCells<'a, D> {
+    /// Prepares the cells of a batch.
+    pub fn prepare_batch<'a>(&'a mut self, batch: &'a Batch) -> BatchCells<'a, D> {
         let Self { dialect, after, frames_null, lanes } = self;
         let frame = Frame { dialect: &*dialect, after, frames_null: *frames_null };
         let cells = lanes.iter_mut().map(|lane| frame.prepare(lane, batch)).collect();

@@ -107,7 +107,7 @@ impl Encoder for Csv {
     }
 
     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
-        let cells = self.cells.of(&batch);
+        let cells = self.cells.prepare_batch(&batch);
         let mut key = Vec::new();
         for row in 0..batch.rows() {
             key.clear();

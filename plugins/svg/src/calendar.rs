@@ -48,7 +48,7 @@ pub enum Length {
 impl Length {
     /// The length of the period that a code names.
     #[must_use]
-    pub fn of(code: Option<&str>) -> Self {
+    pub fn from_code(code: Option<&str>) -> Self {
         let rest = code.and_then(|code| code.as_bytes().get(4..));
         match rest {
             Some([]) => Self::Year,
@@ -115,9 +115,9 @@ mod tests {
             (vec!["", "197", "1970-1", "1970-S1-A", "é970"], Length::Unknown),
         ] {
             for code in codes {
-                assert_eq!(Length::of(Some(code)), length, "{code}");
+                assert_eq!(Length::from_code(Some(code)), length, "{code}");
             }
         }
-        assert_eq!(Length::of(None), Length::Unknown);
+        assert_eq!(Length::from_code(None), Length::Unknown);
     }
 }

@@ -105,7 +105,7 @@ impl LineChart {
             split.iter().for_each(|column| cells::push_identity(column, row, &mut self.id));
             let key =
                 || -> SeriesKey { split.iter().map(|column| cells::name(column, row)).collect() };
-            let length = Length::of(period.as_ref().and_then(|period| period.text(row)));
+            let length = Length::from_code(period.as_ref().and_then(|period| period.text(row)));
             self.id.push(length as u8);
             let own_bytes = self.id.len();
             let mut is_chosen = false;

@@ -20,8 +20,8 @@ async fn service() -> (TestApp, String) {
     (app, key)
 }
 
-/// Answers to `questions`, asked at once without a key or with one.
-async fn told(app: &TestApp, key: Option<&str>, questions: Vec<Question>) -> Vec<Value> {
+/// Fetches the answers to `questions`, asked at once without a key or with one.
+async fn fetch_facts(app: &TestApp, key: Option<&str>, questions: Vec<Question>) -> Vec<Value> {
     let request = app.get(&asked(&[questions]));
     let request = if let Some(key) = key { request.key(key) } else { request };
     let reply = request.send().await;
@@ -56,7 +56,7 @@ fn names(fact: &Value) -> Vec<&str> {
 async fn facts_of_the_catalogue_are_free_contract_17() {
     let (app, key) = service().await;
     let v1 = app.get("/v1/datasets/harvest").key(&key).send().await.json();
-    let facts = told(
+    let facts = fetch_facts(
         &app,
         None,
         vec![
@@ -99,7 +99,7 @@ async fn facts_of_the_catalogue_are_free_contract_17() {
 async fn datasets_are_paged_searched_and_chosen_contract_17() {
     let (app, _) = service().await;
     let ask = async |query: DatasetQuery| {
-        told(&app, None, vec![Question::Datasets(query)]).await.remove(0)
+        fetch_facts(&app, None, vec![Question::Datasets(query)]).await.remove(0)
     };
     let all = ask(datasets()).await;
     assert_eq!(names(&all), ["harvest", "parks"]);
@@ -114,7 +114,7 @@ async fn datasets_are_paged_searched_and_chosen_contract_17() {
     let stored = [Some(40), Some(3), None, Some(2)];
     assert_eq!(counts(&first["Datasets"][0][0]), stored, "values are stored but for numbers");
     let one = Question::Dataset(("harvest".to_owned(), None));
-    assert_eq!(counts(&told(&app, None, vec![one]).await[0]["Dataset"]), stored);
+    assert_eq!(counts(&fetch_facts(&app, None, vec![one]).await[0]["Dataset"]), stored);
     let after = first["Datasets"][2].as_str().unwrap().to_owned();
     let second = ask(DatasetQuery { limit: 1, after: Some(after), ..datasets() }).await;
     assert_eq!((names(&second), &second["Datasets"][2]), (vec!["parks"], &Value::Null));
@@ -143,7 +143,7 @@ async fn values_are_free_where_they_are_stored_contract_17() {
     let whole = Question::Values(values(selection("harvest"), &["region", "final"]));
     let v1 = "/v1/datasets/harvest/values?columns=region,final&limit=2";
     let v1 = app.get(v1).key(&key).send().await.json();
-    let fact = told(&app, None, vec![whole]).await.remove(0);
+    let fact = fetch_facts(&app, None, vec![whole]).await.remove(0);
     let columns = fact["Values"].as_array().unwrap();
     for (column, expected) in columns.iter().zip(v1["columns"].as_array().unwrap()) {
         assert_eq!(
@@ -168,11 +168,12 @@ async fn values_are_free_where_they_are_stored_contract_17() {
     let question = Question::Values(values(some.clone(), &["region"]));
     let refused = app.get(&asked(&[vec![question.clone()]])).send().await;
     assert_eq!(refused.status, 401);
-    let fact = told(&app, Some(&key), vec![question]).await.remove(0);
+    let fact = fetch_facts(&app, Some(&key), vec![question]).await.remove(0);
     assert_eq!(fact["Values"][0]["values"][0]["rows"], 4);
     let picked = Selection { pick: Pick::Last(1), ..some };
-    let fact =
-        told(&app, Some(&key), vec![Question::Values(values(picked, &["region"]))]).await.remove(0);
+    let fact = fetch_facts(&app, Some(&key), vec![Question::Values(values(picked, &["region"]))])
+        .await
+        .remove(0);
     assert_eq!(fact["Refused"]["problems"][0]["place"][1], "last");
 }
 
@@ -189,7 +190,7 @@ async fn rows_and_counts_are_those_of_v1_and_charged_once_contract_17() {
     let v1 = "/v1/datasets/harvest/data?where.region=Auckland&limit=3";
     let v1 = app.get(v1).key(&key).send().await;
     let before = used().await;
-    let facts = told(
+    let facts = fetch_facts(
         &app,
         Some(&key),
         vec![
@@ -220,7 +221,8 @@ async fn rows_and_counts_are_those_of_v1_and_charged_once_contract_17() {
     let before = used().await;
     let many = Selection { limit: Some(0), start: Some("2020".to_owned()), ..selection("harvest") };
     let wrong = Selection { start: Some("x".to_owned()), ..selection("harvest") };
-    let facts = told(&app, Some(&key), vec![Question::Rows(many), Question::Rows(wrong)]).await;
+    let facts =
+        fetch_facts(&app, Some(&key), vec![Question::Rows(many), Question::Rows(wrong)]).await;
     assert_eq!(facts[0]["Rows"]["rows"].as_array().unwrap().len(), 120);
     let v1 = app.get("/v1/datasets/harvest/data?start=x").key(&key).send().await.json();
     assert_eq!(facts[1]["Refused"]["problems"][0]["sentence"], v1["detail"][0]["msg"]);
@@ -236,7 +238,7 @@ async fn a_request_has_four_reads_contract_17() {
     let before = used(&app, &key).await;
     let count = || Question::Count(selection("harvest"));
     let questions = vec![count(), count(), Question::Formats, count(), count(), count()];
-    let facts = told(&app, Some(&key), questions).await;
+    let facts = fetch_facts(&app, Some(&key), questions).await;
     let read: Vec<bool> = facts.iter().map(|fact| fact.get("Count").is_some()).collect();
     assert_eq!(read, [true, true, false, true, true, false]);
     let refused = &facts[5]["Refused"];
@@ -252,13 +254,13 @@ async fn a_request_has_8_mib_of_facts_contract_17() {
     // A column is told in some hundred bytes.
     app.publish(&wide(1, 1_500, 1)).await;
     let large = || Question::Dataset(("wide".to_owned(), None));
-    let one = told(&app, None, vec![large()]).await;
+    let one = fetch_facts(&app, None, vec![large()]).await;
     let bytes = serde_json::to_vec(&one[0]).unwrap().len();
     let fits = (8 << 20) / bytes;
     assert!(fits < 63, "{bytes} bytes");
     let mut questions = vec![large(); fits + 1];
     questions.push(Question::Formats);
-    let facts = told(&app, None, questions).await;
+    let facts = fetch_facts(&app, None, questions).await;
     assert!(facts[..fits].iter().all(|fact| *fact == one[0]));
     let refused = &facts[fits]["Refused"];
     assert_eq!((&refused["status"], &refused["code"]), (&json!(413), &json!("too_many_facts")));

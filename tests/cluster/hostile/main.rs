@@ -82,7 +82,7 @@ async fn withstands(name: &str, attack: AttackFn) {
         "idle_mib": idle,
         "most_mib": most,
     });
-    keep(name, &figures);
+    record_figures(name, &figures);
     assert!(!server.has_ended(), "{name}: the server ended");
     assert!(tries > 0, "{name}: nothing was attacked");
     assert_eq!(quiet.failed, Vec::<String>::new(), "{name}: before or after it");
@@ -103,7 +103,7 @@ async fn withstands(name: &str, attack: AttackFn) {
 }
 
 /// Prints figures, and leaves them for the page where one is made.
-fn keep(name: &str, figures: &Value) {
+fn record_figures(name: &str, figures: &Value) {
     println!("{figures}");
     if let Ok(folder) = std::env::var(FIGURES) {
         std::fs::write(format!("{folder}/{name}.json"), figures.to_string()).unwrap();

@@ -8,7 +8,7 @@ use reqwest::Client;
 use serde_json::json;
 
 use crate::server::{self, AttackedServer};
-use crate::{EXCLUSIVE, attack_duration, keep, polite, sign_up};
+use crate::{EXCLUSIVE, attack_duration, polite, record_figures, sign_up};
 
 /// Accounts, and as many addresses without one.
 const ADDRESSES: usize = 20;
@@ -138,7 +138,7 @@ async fn known_and_unknown_addresses_take_the_same_time_contract_10_same_answer(
             );
         }
     }
-    keep(
+    record_figures(
         "sign_up_times",
         &json!({
             "requests": known.microseconds.len(),

@@ -223,5 +223,5 @@ fn descriptor() -> Value {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Digest::of(bytes).to_string()
+    Digest::compute(bytes).to_string()
 }

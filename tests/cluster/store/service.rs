@@ -205,7 +205,7 @@ async fn addresses_of_the_share_are_those_of_the_bucket_where_settings_say_so_co
     let url = file["url"].as_str().unwrap();
     assert!(url.contains("X-Amz-Signature=") && !url.contains("/share/files/"), "{url}");
     let fetched = reqwest::get(url).await.unwrap().bytes().await.unwrap();
-    assert_eq!(file["id"], yearbook_domain::Digest::of(&fetched).to_string());
+    assert_eq!(file["id"], yearbook_domain::Digest::compute(&fetched).to_string());
 }
 
 #[tokio::test(flavor = "multi_thread")]

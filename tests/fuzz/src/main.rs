@@ -17,16 +17,16 @@ type CheckFn = Box<dyn FnMut(&[u8]) + Send>;
 static CHECK: OnceLock<Mutex<CheckFn>> = OnceLock::new();
 
 fn selected_subject() -> Mutex<CheckFn> {
-    fn of<S: FuzzSubject + Send + 'static>() -> CheckFn {
+    fn start_subject<S: FuzzSubject + Send + 'static>() -> CheckFn {
         let mut subject = S::start();
         Box::new(move |input| subject.check(input))
     }
     let name = std::env::var("YEARBOOK_FUZZ_TARGET").unwrap_or_default();
     Mutex::new(match name.as_str() {
-        "query" => of::<QuerySubject>(),
-        "cursor" => of::<CursorSubject>(),
-        "package" => of::<PackageSubject>(),
-        "snapshot" => of::<SnapshotSubject>(),
+        "query" => start_subject::<QuerySubject>(),
+        "cursor" => start_subject::<CursorSubject>(),
+        "package" => start_subject::<PackageSubject>(),
+        "snapshot" => start_subject::<SnapshotSubject>(),
         _ => {
             panic!("YEARBOOK_FUZZ_TARGET is {name:?}; it names query, cursor, package or snapshot")
         }

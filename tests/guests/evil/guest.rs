@@ -92,7 +92,7 @@ impl Guest {
             ("drop", ""),
         ];
         let bodies = bodies.into_iter().map(|(call, body)| (call, body.to_owned())).collect();
-        Self { says: Image::of(name), bodies, more: String::new() }
+        Self { says: Image::from_format(name), bodies, more: String::new() }
     }
 
     /// The same, with `data` at [`Image::EXTRA`], for a guest that names ranges of its input or

@@ -46,8 +46,9 @@ pub(super) async fn list(
     let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
     let page = matching.iter().skip(first).take(limit);
     let wanted = WantedLanguages::range(query.language.as_deref());
-    let told: Vec<_> = page.map(|dataset| tell(app, dataset, &wanted, 1, query.columns)).collect();
-    let datasets = stream::iter(told).buffered(AT_ONCE).try_collect().await?;
+    let described: Vec<_> =
+        page.map(|dataset| describe_in_language(app, dataset, &wanted, 1, query.columns)).collect();
+    let datasets = stream::iter(described).buffered(AT_ONCE).try_collect().await?;
     let behind = first.saturating_add(limit);
     let next = (behind < matching.len()).then(|| behind.to_string());
     Ok((datasets, matching.len() as u64, next))
@@ -67,12 +68,12 @@ pub(super) async fn show(
         Error::from(Refusal::InvalidParameters(vec![problem]))
     })?;
     let dataset = app.core.dataset(&parsed)?;
-    tell(app, &dataset, &WantedLanguages::range(language), usize::MAX, true).await
+    describe_in_language(app, &dataset, &WantedLanguages::range(language), usize::MAX, true).await
 }
 
-/// Tells of `dataset` in a wanted language, with its newest `most` editions, and with what the
+/// Describes `dataset` in a wanted language, with its newest `most` editions, and with what the
 /// list of datasets in memory does not have where that is wanted.
-async fn tell(
+async fn describe_in_language(
     app: &AdaptersState,
     dataset: &Dataset,
     wanted: &WantedLanguages,

@@ -154,7 +154,7 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
     };
     let name = "consumer_price".to_owned();
     let oldest = SnapshotId::parse(SNAPSHOT)
-        .unwrap_or_else(|| SnapshotId::from_digest(Digest::of(SNAPSHOT.as_bytes())));
+        .unwrap_or_else(|| SnapshotId::from_digest(Digest::compute(SNAPSHOT.as_bytes())));
     let refusals = [
         Refusal::KeyMissing,
         Refusal::KeyInvalid,

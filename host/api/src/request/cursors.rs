@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     fn position() -> CursorPosition {
-        let source = CursorSource::Changes(Digest::of(b""));
+        let source = CursorSource::Changes(Digest::compute(b""));
         CursorPosition { source, row: 100, filters: [9; 16] }
     }
 

@@ -75,7 +75,7 @@ impl DataRequest {
             let (name, namespace) = (dataset.name.clone(), dataset.namespace.clone());
             read_plan::resolve_selection(name, namespace, snapshot, selection)
         };
-        let selected = select(Arc::clone(version.judge(dataset)));
+        let selected = select(Arc::clone(version.readable_or_current(dataset)));
         let changed = match (&position, &selected) {
             (Some(position), Ok(plan)) if sent.apply.is_none() => {
                 position.validate_filters(plan, sent).err()

@@ -61,7 +61,7 @@ impl ValuesRequest {
             self.query.resolve(all).map_err(|found| Error::from(Refusal::InvalidParameters(found)))
         };
         let version = NamedVersion::find(app, dataset, None, self.query.selection()).await?;
-        let target = resolve(version.judge(dataset))?;
+        let target = resolve(version.readable_or_current(dataset))?;
         match version {
             NamedVersion::Readable(_) => Ok(target),
             NamedVersion::Refused(refusal) => Err(refusal.into()),

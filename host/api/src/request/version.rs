@@ -67,9 +67,9 @@ impl NamedVersion {
         Ok(Self::Refused(app.core.snapshot_gone(&dataset.name, id).await?))
     }
 
-    /// Returns the version that parameters are judged by: where the one that is named is gone, the
-    /// current one.
-    pub(super) fn judge<'a>(&'a self, dataset: &'a Dataset) -> &'a Arc<Snapshot> {
+    /// Returns the version that parameters are checked against: the current one where the one that
+    /// is named is gone.
+    pub(super) fn readable_or_current<'a>(&'a self, dataset: &'a Dataset) -> &'a Arc<Snapshot> {
         match self {
             Self::Readable(snapshot) => snapshot,
             Self::Refused(_) | Self::Unlisted(_) => &dataset.current,

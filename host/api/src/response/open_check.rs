@@ -111,18 +111,22 @@ mod tests {
             vec![OptionValue { name: "o".to_owned(), value: OptionScalar::Text(text.to_owned()) }]
         };
         let base =
-            cache_key(&Digest::of(b"d"), &schema("x", DataType::Utf8, "credit"), &option("1"));
+            cache_key(&Digest::compute(b"d"), &schema("x", DataType::Utf8, "credit"), &option("1"));
         assert_eq!(
             base,
-            cache_key(&Digest::of(b"d"), &schema("x", DataType::Utf8, "credit"), &option("1"))
+            cache_key(&Digest::compute(b"d"), &schema("x", DataType::Utf8, "credit"), &option("1"))
         );
         for other in [
-            cache_key(&Digest::of(b"e"), &schema("x", DataType::Utf8, "credit"), &option("1")),
-            cache_key(&Digest::of(b"d"), &schema("y", DataType::Utf8, "credit"), &option("1")),
-            cache_key(&Digest::of(b"d"), &schema("x", DataType::Int64, "credit"), &option("1")),
-            cache_key(&Digest::of(b"d"), &schema("x", DataType::Utf8, "other"), &option("1")),
-            cache_key(&Digest::of(b"d"), &schema("x", DataType::Utf8, "credit"), &option("2")),
-            cache_key(&Digest::of(b"d"), &schema("x", DataType::Utf8, "credit"), &[]),
+            cache_key(&Digest::compute(b"e"), &schema("x", DataType::Utf8, "credit"), &option("1")),
+            cache_key(&Digest::compute(b"d"), &schema("y", DataType::Utf8, "credit"), &option("1")),
+            cache_key(
+                &Digest::compute(b"d"),
+                &schema("x", DataType::Int64, "credit"),
+                &option("1"),
+            ),
+            cache_key(&Digest::compute(b"d"), &schema("x", DataType::Utf8, "other"), &option("1")),
+            cache_key(&Digest::compute(b"d"), &schema("x", DataType::Utf8, "credit"), &option("2")),
+            cache_key(&Digest::compute(b"d"), &schema("x", DataType::Utf8, "credit"), &[]),
         ] {
             assert_ne!(base, other);
         }

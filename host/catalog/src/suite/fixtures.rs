@@ -36,7 +36,7 @@ pub(crate) fn snapshot_id(label: &str) -> SnapshotId {
 
 /// The digest that stands for `label`.
 pub(crate) fn digest(label: &str) -> Digest {
-    Digest::of(label.as_bytes())
+    Digest::compute(label.as_bytes())
 }
 
 pub(crate) fn key_id(text: &str) -> KeyId {

@@ -19,7 +19,7 @@ fn history(text: &str) -> Vec<ChangeSet> {
             version: 0,
             committed_at: Millis(0),
             rows: rows.parse().unwrap_or_default(),
-            file: StoredFile { sha256: Digest::of(text.as_bytes()), bytes: 1 },
+            file: StoredFile { sha256: Digest::compute(text.as_bytes()), bytes: 1 },
             columns: columns.chars().map(column).collect(),
             from_credit: line(from),
             to_credit: line(to),
@@ -30,7 +30,7 @@ fn history(text: &str) -> Vec<ChangeSet> {
 
 /// The id of the snapshot called `name`.
 fn snapshot_id(name: &str) -> SnapshotId {
-    SnapshotId::from_digest(Digest::of(name.as_bytes()))
+    SnapshotId::from_digest(Digest::compute(name.as_bytes()))
 }
 
 /// The credit of the snapshot called `id`: licences follow its first letter alone.

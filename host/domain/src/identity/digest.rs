@@ -13,9 +13,9 @@ impl Digest {
     /// Digits of [`Digest::short`].
     pub const SHORT_DIGITS: usize = 12;
 
-    /// Hashes `bytes`.
+    /// Computes the digest of `bytes`.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn compute(bytes: &[u8]) -> Self {
         Self::from_sha256(Sha256::digest(bytes).into())
     }
 

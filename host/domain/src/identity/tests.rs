@@ -45,7 +45,7 @@ fn identities_are_the_texts_that_they_were_and_no_others() {
 
 #[test]
 fn a_digest_is_the_hash_of_bytes_and_names_a_snapshot_by_its_first_half() {
-    let digest = Digest::of(b"");
+    let digest = Digest::compute(b"");
     assert_eq!((digest.as_str(), digest.short()), (HASH_OF_NOTHING, &HASH_OF_NOTHING[..12]));
     assert_eq!(Digest::from_sha256(digest.to_bytes()), digest);
     assert_eq!(SnapshotId::from_digest(digest).as_str(), &HASH_OF_NOTHING[..32]);
@@ -53,7 +53,7 @@ fn a_digest_is_the_hash_of_bytes_and_names_a_snapshot_by_its_first_half() {
 
 #[test]
 fn identities_order_as_their_texts_do() {
-    let mut digests: Vec<Digest> = (0_u8..100).map(|byte| Digest::of(&[byte])).collect();
+    let mut digests: Vec<Digest> = (0_u8..100).map(|byte| Digest::compute(&[byte])).collect();
     digests.sort();
     assert!(digests.is_sorted_by_key(Digest::to_string));
     assert!(PluginKind::Encoder < PluginKind::Generator);

@@ -39,7 +39,7 @@ impl PeriodForm {
 
     /// Returns the form of a period code that publishing accepted.
     #[must_use]
-    pub fn of(code: &str) -> Self {
+    pub fn from_code(code: &str) -> Self {
         if code.contains('/') {
             Self::FinancialYear
         } else if code.contains('Q') {

@@ -86,7 +86,7 @@ mod tests {
             id: ReleaseId {
                 kind: PluginKind::Encoder,
                 name: "csv".into(),
-                digest: Digest::of(version.as_bytes()),
+                digest: Digest::compute(version.as_bytes()),
             },
             version: version.into(),
             bytes: 1,

@@ -56,7 +56,7 @@ impl SourcePackage {
         Ok(Self {
             package: DataPackage { max_table_bytes: max_bytes, max_loss, ..package },
             address,
-            descriptor: Digest::of(&file.text),
+            descriptor: Digest::compute(&file.text),
         })
     }
 

@@ -68,6 +68,6 @@ impl BatchKeys<'_> {
             key.extend_from_slice(rows.row(row).as_ref());
         }
         let code = self.codes.filter(|codes| codes.is_valid(row)).map(|codes| codes.value(row));
-        key.push(code.map_or(0, |code| PeriodForm::of(code) as u8 + 1));
+        key.push(code.map_or(0, |code| PeriodForm::from_code(code) as u8 + 1));
     }
 }

@@ -40,8 +40,8 @@ impl<R: Read> PluginBatches<R> {
         Ok(Self { input, reading, chunk: vec![0; CHUNK_BYTES], has_secrets, ended: false })
     }
 
-    /// A reader's sentence as it may be shown.
-    fn told(&self, why: String) -> String {
+    /// Masks values in a reader's sentence where a column has a status.
+    fn redact(&self, why: String) -> String {
         if self.has_secrets { mask_values(&why) } else { why }
     }
 
@@ -59,13 +59,13 @@ impl<R: Read> PluginBatches<R> {
         // A chunk that is not full is the last one; behind a full one it may be empty.
         self.ended = length < CHUNK_BYTES;
         let pushed = self.reading.push(self.chunk.get(..length).unwrap_or_default(), self.ended);
-        pushed.map_err(|why| self.told(why))
+        pushed.map_err(|why| self.redact(why))
     }
 
     /// The facts of the columns.
     pub(super) fn columns(&mut self) -> Result<Vec<ColumnFacts>, String> {
         loop {
-            if let Some(columns) = self.reading.columns().map_err(|why| self.told(why))? {
+            if let Some(columns) = self.reading.columns().map_err(|why| self.redact(why))? {
                 return Ok(columns);
             }
             if self.ended {
@@ -77,7 +77,7 @@ impl<R: Read> PluginBatches<R> {
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>, String> {
         loop {
-            if let Some(batch) = self.reading.pull().map_err(|why| self.told(why))? {
+            if let Some(batch) = self.reading.pull().map_err(|why| self.redact(why))? {
                 return Ok(Some(batch));
             }
             if self.ended {

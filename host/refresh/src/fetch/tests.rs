@@ -43,7 +43,7 @@ fn text(answer: FetchedAnswer) -> String {
     let mut text = String::new();
     download.file.rewind().unwrap();
     download.file.read_to_string(&mut text).unwrap();
-    assert_eq!(download.content, yearbook_domain::Digest::of(text.as_bytes()));
+    assert_eq!(download.content, yearbook_domain::Digest::compute(text.as_bytes()));
     text
 }
 

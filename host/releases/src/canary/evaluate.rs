@@ -86,7 +86,7 @@ mod tests {
         let id = ReleaseId {
             kind: PluginKind::Encoder,
             name: "csv".to_owned(),
-            digest: Digest::of(b"a"),
+            digest: Digest::compute(b"a"),
         };
         let incumbent = Digest::parse(&"b".repeat(64)).unwrap();
         let mut seen = crate::canary::empty_totals(&(id, incumbent));

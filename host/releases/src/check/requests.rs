@@ -55,7 +55,7 @@ fn snapshot(dataset: &sdk::Dataset) -> Option<Snapshot> {
         id: SnapshotId::parse(&dataset.snapshot_id)?,
         created_at: Millis(0),
         rows: dataset.rows,
-        file: StoredFile { sha256: Digest::of(b""), bytes: 0 },
+        file: StoredFile { sha256: Digest::compute(b""), bytes: 0 },
         title: dataset.title.clone(),
         description: dataset.description.clone(),
         keywords: Vec::new(),

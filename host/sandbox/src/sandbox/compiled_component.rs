@@ -30,7 +30,7 @@ pub(super) struct CompiledComponent<'a> {
 impl<'a> CompiledComponent<'a> {
     /// Compiles `bytes`, or takes their machine code from the cache, and checks the imports.
     pub(super) fn new(sandbox: &'a Sandbox, bytes: &[u8]) -> Result<Self, ComponentRejection> {
-        let digest = Digest::of(bytes);
+        let digest = Digest::compute(bytes);
         let begun = Instant::now();
         let engine = &sandbox.host.engine;
         let compile = || {

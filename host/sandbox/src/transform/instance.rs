@@ -161,7 +161,7 @@ impl TransformInstance {
     }
 
     /// Keeps the rows of the next call for a dump, where failures are kept.
-    pub(super) fn keep(&mut self, batch: impl FnOnce() -> Option<arrow::array::RecordBatch>) {
+    pub(super) fn keep_batch(&mut self, batch: impl FnOnce() -> Option<arrow::array::RecordBatch>) {
         if let Some(dump) = &mut self.dump {
             dump.batch = batch();
         }

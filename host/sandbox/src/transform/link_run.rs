@@ -186,7 +186,7 @@ impl LinkRun {
     fn cross(&mut self, batch: &RecordBatch) -> Result<CrossingRows, GuestError> {
         let LinkPlan { needs, schema, codes, .. } = &*self.plan;
         let columns = &self.columns;
-        self.instance.keep(|| whole_batch(schema, &columns.read, batch));
+        self.instance.keep_batch(|| whole_batch(schema, &columns.read, batch));
         let groups = match (&mut self.groups, &needs.groups) {
             (Some(groups), Some(by)) => {
                 let places: Vec<usize> = by.iter().map(|column| columns.place(*column)).collect();

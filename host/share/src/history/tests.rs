@@ -13,12 +13,12 @@ use yearbook_domain::{
 use super::*;
 
 fn id(version: u64) -> SnapshotId {
-    SnapshotId::from_digest(Digest::of(&version.to_le_bytes()))
+    SnapshotId::from_digest(Digest::compute(&version.to_le_bytes()))
 }
 
 /// A dataset that retains `kept`; version n is of n × 10 seconds.
 fn dataset(kept: &[u64]) -> Dataset {
-    let file = StoredFile { sha256: Digest::of(b""), bytes: 1 };
+    let file = StoredFile { sha256: Digest::compute(b""), bytes: 1 };
     let newest = *kept.last().unwrap();
     let current = Snapshot {
         id: id(newest),

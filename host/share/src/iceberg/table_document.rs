@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     fn id(label: &str) -> SnapshotId {
-        SnapshotId::from_digest(Digest::of(label.as_bytes()))
+        SnapshotId::from_digest(Digest::compute(label.as_bytes()))
     }
 
     /// A version of so many milliseconds.

@@ -119,7 +119,7 @@ mod tests {
             ..RemoteSettings::default()
         };
         let files = ObjectStorage::new(Arc::new(InMemory::new()), None, remote);
-        let (one, other) = (Digest::of(b"one"), Digest::of(b"other"));
+        let (one, other) = (Digest::compute(b"one"), Digest::compute(b"other"));
         for (sha256, name) in [(&one, "v0.json"), (&one, "v2.json"), (&other, "v1.json")] {
             files.put_companion(sha256, name, Bytes::from_static(b"{}")).await.unwrap();
         }

@@ -125,7 +125,7 @@ impl ObjectStorage {
 
 /// Digest of bytes in memory, on a thread that may block.
 async fn hash_bytes(bytes: Bytes) -> Result<Digest, StorageFailure> {
-    run_blocking(move || Digest::of(&bytes)).await
+    run_blocking(move || Digest::compute(&bytes)).await
 }
 
 #[cfg(test)]

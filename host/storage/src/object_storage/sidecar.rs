@@ -228,7 +228,7 @@ mod tests {
     async fn what_stands_beside_a_file_is_whole_and_goes_with_it() {
         let store = Arc::new(InMemory::new());
         let files = ObjectStorage::from_store(store.clone());
-        let file = StoredFile { sha256: Digest::of(b"x"), bytes: 1 };
+        let file = StoredFile { sha256: Digest::compute(b"x"), bytes: 1 };
         let read = async || files.get_sidecar(&file, Sidecar::Values).await;
         assert_eq!(read().await.unwrap(), None);
         for content in [&b"{}"[..], b""] {

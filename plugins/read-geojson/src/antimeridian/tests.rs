@@ -26,7 +26,7 @@ fn geo_parts(parts: &[Polygon]) -> geo::MultiPolygon {
 }
 
 /// Checks parts by themselves and returns their area.
-fn judge(parts: &[Polygon]) -> f64 {
+fn checked_area(parts: &[Polygon]) -> f64 {
     let all = geo_parts(parts);
     all.check_validation().unwrap_or_else(|why| panic!("{why}: {parts:?}"));
     for [longitude, _] in parts.iter().flatten().flatten() {
@@ -38,7 +38,7 @@ fn judge(parts: &[Polygon]) -> f64 {
 fn check(polygon: Polygon, short_way: bool, expected: usize, expected_area: f64) -> Vec<Polygon> {
     let parts = cut_polygon(polygon, short_way).unwrap();
     assert_eq!(parts.len(), expected, "{parts:?}");
-    let area = judge(&parts);
+    let area = checked_area(&parts);
     assert!((area - expected_area).abs() < 1e-9, "{area}: {parts:?}");
     parts
 }
@@ -206,7 +206,7 @@ fn rounding_noise_does_not_cross_180_degrees_contract_7() {
     assert_eq!(wrap_position([beyond, 1.0]), [180.0, 1.0]);
     // Thinner than the differences of coordinates.
     let sliver = vec![[170.0, 0.0], [190.0, 0.0], [190.0, 3e-15], [170.0, 3e-15], [170.0, 0.0]];
-    let area = judge(&cut_polygon(vec![sliver], false).unwrap());
+    let area = checked_area(&cut_polygon(vec![sliver], false).unwrap());
     assert!((area - 20.0 * 3e-15).abs() < 1e-20, "{area}");
 }
 

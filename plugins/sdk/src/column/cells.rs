@@ -81,7 +81,7 @@ impl Column<'_> {
         }
     }
 
-    /// The position in [`crate::transform::Codes::of`] of a row that crosses as
+    /// The position in [`crate::transform::Codes::for_column`] of a row that crosses as
     /// [`crate::transform::Form::Coded`]; `None` when it is null.
     ///
     /// ```

@@ -76,7 +76,7 @@ impl Wide {
         let lowest = (exponent - LOWEST) as u32;
         let word = (lowest / WORD_BITS) as usize;
         let mut rest = bits << (lowest % WORD_BITS);
-        self.keep(word, 3);
+        self.ensure_words(word, 3);
         for slot in &mut self.words[word - self.first..][..3] {
             let digit = i64::from(rest as u32);
             *slot += if negative { -digit } else { digit };
@@ -89,7 +89,7 @@ impl Wide {
     }
 
     /// Makes room for so many words from `word` on.
-    fn keep(&mut self, word: usize, count: usize) {
+    fn ensure_words(&mut self, word: usize, count: usize) {
         if self.words.is_empty() {
             self.first = word;
         }

@@ -98,9 +98,9 @@ impl<M: Memory> Heap<M> {
         unsafe {
             if has_header(layout) {
                 let Header { base, class } = header(address as usize).read();
-                self.put(base, class);
+                self.push_free(base, class);
             } else if let Some((class, _)) = class(layout.size()) {
-                self.put(address as usize, class);
+                self.push_free(address as usize, class);
             }
         }
     }
@@ -175,12 +175,12 @@ impl<M: Memory> Heap<M> {
 
     unsafe fn pop(&mut self, class: usize) -> (usize, usize) {
         let base = self.free[class];
-        // SAFETY: `put` wrote the address.
+        // SAFETY: `push_free` wrote the address.
         self.free[class] = unsafe { (base as *const usize).read() };
         (base, class)
     }
 
-    unsafe fn put(&mut self, base: usize, class: usize) {
+    unsafe fn push_free(&mut self, base: usize, class: usize) {
         if base + block(class) == self.top {
             self.top = base;
             return;

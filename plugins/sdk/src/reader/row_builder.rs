@@ -74,7 +74,7 @@ impl RowBuilder {
     /// # Panics
     /// Panics where the column is of another type; a plugin's tests find that out.
     pub fn text(&mut self, column: usize, value: &str) {
-        self.columns[column].of(ReadType::Text).push_text(value);
+        self.columns[column].expect_type(ReadType::Text).push_text(value);
         self.bytes += value.len() + size_of::<i32>();
     }
 
@@ -99,7 +99,7 @@ impl RowBuilder {
     /// # Panics
     /// As [`RowBuilder::text`].
     pub fn integer(&mut self, column: usize, value: i64) {
-        self.columns[column].of(ReadType::Integer).push_fixed(value.to_le_bytes());
+        self.columns[column].expect_type(ReadType::Integer).push_fixed(value.to_le_bytes());
         self.bytes += size_of::<i64>();
     }
 
@@ -124,7 +124,7 @@ impl RowBuilder {
     /// # Panics
     /// As [`RowBuilder::text`].
     pub fn number(&mut self, column: usize, value: f64) {
-        self.columns[column].of(ReadType::Number).push_fixed(value.to_le_bytes());
+        self.columns[column].expect_type(ReadType::Number).push_fixed(value.to_le_bytes());
         self.bytes += size_of::<f64>();
     }
 
@@ -149,7 +149,7 @@ impl RowBuilder {
     /// # Panics
     /// As [`RowBuilder::text`].
     pub fn boolean(&mut self, column: usize, value: bool) {
-        self.columns[column].of(ReadType::Boolean).push_boolean(value);
+        self.columns[column].expect_type(ReadType::Boolean).push_boolean(value);
         self.bytes += 1;
     }
 

@@ -83,9 +83,9 @@ impl SampleCatalogue {
     pub fn answer(&self, question: &Question) -> Fact {
         let told = match question {
             Question::Datasets(query) => self.datasets(query).map(Fact::Datasets),
-            Question::Dataset((name, language)) => {
-                self.table(name).map(|table| Fact::Dataset(told(table, language.as_deref(), true)))
-            }
+            Question::Dataset((name, language)) => self
+                .table(name)
+                .map(|table| Fact::Dataset(describe_dataset(table, language.as_deref(), true))),
             Question::Formats => Ok(Fact::Formats(Self::formats())),
             Question::Citation(selection) => self.cited(selection).map(Fact::Citation),
             Question::Values(query) => self.values(query).map(Fact::Values),
@@ -158,7 +158,7 @@ impl SampleCatalogue {
         let page = found.iter().skip(first).take(limit);
         let language = query.language.as_deref();
         let page = page.map(|table| {
-            let mut dataset = told(table, language, query.columns);
+            let mut dataset = describe_dataset(table, language, query.columns);
             dataset.editions.truncate(1);
             dataset
         });
@@ -249,8 +249,8 @@ fn values_of(
     ColumnValues { column, distinct, nulls, values: page, next }
 }
 
-/// A dataset as it is told.
-fn told(table: &SampleTable, language: Option<&str>, columns: bool) -> Dataset {
+/// Describes a dataset in a language, with columns and notes where they are wanted.
+fn describe_dataset(table: &SampleTable, language: Option<&str>, columns: bool) -> Dataset {
     let mut dataset = table.dataset.clone();
     let (other, title) = OTHER_TITLE;
     if language == Some(other) && dataset.languages.iter().any(|language| language == other) {

@@ -75,7 +75,7 @@ impl MadeRows {
     /// Panics where the column is of another type; a plugin's tests find that out.
     #[inline]
     pub fn text(&mut self, made: usize, value: Option<&str>) {
-        let buffer = self.columns[made].of(MadeType::Text);
+        let buffer = self.columns[made].expect_type(MadeType::Text);
         match value {
             Some(value) => {
                 buffer.push_text(value);
@@ -141,7 +141,7 @@ impl MadeRows {
     /// # Panics
     /// As [`MadeRows::text`].
     pub fn numbers(&mut self, made: usize, values: impl Iterator<Item = Option<f64>>) {
-        let buffer = self.columns[made].of(MadeType::Number);
+        let buffer = self.columns[made].expect_type(MadeType::Number);
         let before = buffer.length();
         for value in values {
             match value {
@@ -168,7 +168,7 @@ impl MadeRows {
     /// As [`MadeRows::text`].
     #[inline]
     pub fn boolean(&mut self, made: usize, value: Option<bool>) {
-        let buffer = self.columns[made].of(MadeType::Boolean);
+        let buffer = self.columns[made].expect_type(MadeType::Boolean);
         match value {
             Some(value) => buffer.push_boolean(value),
             None => buffer.push_null(),
@@ -294,7 +294,7 @@ impl MadeRows {
 
     #[inline]
     fn fixed<const N: usize>(&mut self, made: usize, made_type: MadeType, value: Option<[u8; N]>) {
-        let buffer = self.columns[made].of(made_type);
+        let buffer = self.columns[made].expect_type(made_type);
         match value {
             Some(value) => buffer.push_fixed(value),
             None => buffer.push_null(),

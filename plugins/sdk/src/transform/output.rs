@@ -56,7 +56,7 @@ impl OutputColumn {
     /// ```
     #[must_use]
     pub fn passed(name: impl Into<String>, column: usize) -> Self {
-        Self::of(name.into(), Source::Passed(column))
+        Self::from_source(name.into(), Source::Passed(column))
     }
 
     /// The input's column at this position, by the group of a row.
@@ -68,7 +68,7 @@ impl OutputColumn {
     /// ```
     #[must_use]
     pub fn group(name: impl Into<String>, column: usize) -> Self {
-        Self::of(name.into(), Source::Group(column))
+        Self::from_source(name.into(), Source::Group(column))
     }
 
     /// A column that is made.
@@ -80,10 +80,10 @@ impl OutputColumn {
     /// ```
     #[must_use]
     pub fn made(name: impl Into<String>, made_type: MadeType) -> Self {
-        Self::of(name.into(), Source::Made(made_type))
+        Self::from_source(name.into(), Source::Made(made_type))
     }
 
-    fn of(name: String, source: Source) -> Self {
+    fn from_source(name: String, source: Source) -> Self {
         Self { name, source, role: None, unit: None, values_of: None }
     }
 }

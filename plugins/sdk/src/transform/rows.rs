@@ -97,8 +97,8 @@ impl InputRows {
 ///
 /// let north = Code { value: "north".to_owned(), label: None };
 /// let codes = Codes(vec![None, Some(vec![north])]);
-/// assert_eq!(codes.of(1)[0].value, "north");
-/// assert!(codes.of(0).is_empty());
+/// assert_eq!(codes.for_column(1)[0].value, "north");
+/// assert!(codes.for_column(0).is_empty());
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Codes(pub Vec<Option<Vec<Code>>>);
@@ -110,10 +110,10 @@ impl Codes {
     /// ```
     /// use yearbook_sdk::transform::Codes;
     ///
-    /// assert!(Codes::default().of(0).is_empty());
+    /// assert!(Codes::default().for_column(0).is_empty());
     /// ```
     #[must_use]
-    pub fn of(&self, column: usize) -> &[Code] {
+    pub fn for_column(&self, column: usize) -> &[Code] {
         self.0.get(column).and_then(Option::as_deref).unwrap_or_default()
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn reply_over(request: &Request, change: impl Fn(&mut Fact)) -> (Repl
     for _ in 0..4 {
         match adapting::call::<Sdmx>(request, facts.clone()) {
             Reply::Ask(questions) => {
-                let told = questions.iter().map(|question| tell(&catalogue, question));
+                let told = questions.iter().map(|question| answer(&catalogue, question));
                 let first = facts.len();
                 facts.extend(told);
                 facts[first..].iter_mut().for_each(&change);
@@ -31,7 +31,7 @@ pub(crate) fn reply_over(request: &Request, change: impl Fn(&mut Fact)) -> (Repl
 }
 
 /// The sample catalogue has no format that writes SDMX-ML; a host has.
-pub(crate) fn tell(catalogue: &SampleCatalogue, question: &Question) -> Fact {
+pub(crate) fn answer(catalogue: &SampleCatalogue, question: &Question) -> Fact {
     match (question, catalogue.answer(question)) {
         (Question::Formats, Fact::Formats(mut formats)) => {
             let mut format = formats[0].clone();

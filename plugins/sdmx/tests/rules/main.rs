@@ -13,7 +13,7 @@ use yearbook_sdk::testing::{adapting, encode};
 use yearbook_sdmx::{Csv, Sdmx};
 
 use self::catalogue::{
-    document, harvest, longer_key, option, reply_over, rows, rows_as, selected, tell,
+    answer, document, harvest, longer_key, option, reply_over, rows, rows_as, selected,
 };
 
 const CSV2: &str = "application/vnd.sdmx.data+csv;version=2.0.0";
@@ -79,7 +79,7 @@ fn rows_come_in_series_until_they_are_many_contract_19() {
                 Reply::Ask(questions) => {
                     facts.extend(questions.iter().map(|question| match question {
                         Question::Count(_) => Fact::Count((rows, Some(1))),
-                        question => tell(&catalogue, question),
+                        question => answer(&catalogue, question),
                     }))
                 }
                 Reply::Rows(rows) => return option(&rows, "layout").to_owned(),

@@ -30,7 +30,7 @@ impl Junctions {
                 (_, false) if at + 1 == count => Neighbours::Junction,
                 (before, _) => {
                     let before = places[before.unwrap_or(count - 1)];
-                    Neighbours::of(before, places[(at + 1) % count])
+                    Neighbours::from_places(before, places[(at + 1) % count])
                 }
             };
             self.0
@@ -48,7 +48,7 @@ impl Junctions {
 }
 
 impl Neighbours {
-    fn of(one: Place, other: Place) -> Self {
+    fn from_places(one: Place, other: Place) -> Self {
         let (one, other) = (digest(one), digest(other));
         Self::Two([one.min(other), one.max(other)])
     }

@@ -37,7 +37,7 @@ impl Image {
     pub(crate) const EXTRA: usize = STRINGS;
 
     /// A good description of a format whose parts are independent.
-    pub(crate) fn of(format: &str) -> Self {
+    pub(crate) fn from_format(format: &str) -> Self {
         Self {
             format: format.into(),
             version: b"1.0.0".into(),

@@ -8,7 +8,7 @@ fn parameter(name: &'static str) -> ImageParameter {
 }
 
 /// A guest that says something else of itself, and is not loaded.
-fn says(name: &str, does: &str, spoil: fn(&mut Image), reason: &str) -> AttackCase {
+fn false_description(name: &str, does: &str, spoil: fn(&mut Image), reason: &str) -> AttackCase {
     let guest = move |name: &str| Guest::named(name).with_image(spoil).build();
     AttackCase::new(
         name,
@@ -42,151 +42,151 @@ pub(crate) fn list() -> Vec<AttackCase> {
     let name_rule = "must be lower-case letters, digits and underscores, at most 32 bytes";
     let extension = "must be lower-case letters and digits, with a dot between words";
     vec![
-        says(
+        false_description(
             "media-type-header",
             "a media type with a header in it",
             |d| d.media_type = b"text/csv\r\nSet-Cookie: a=b".into(),
             &format!("media type \"text/csv\\r\\nSet-Cookie: a=b\" {shape}"),
         ),
-        says(
+        false_description(
             "media-type-not-ascii",
             "a media type beyond ASCII",
             |d| d.media_type = "text/csv; name=\u{e9}".into(),
             &format!("media type \"text/csv; name=\u{e9}\" {shape}"),
         ),
-        says(
+        false_description(
             "media-type-none",
             "no media type",
             |d| d.media_type.clear(),
             &format!("media type \"\" {shape}"),
         ),
-        says(
+        false_description(
             "name-long",
             "a name of 1 MiB",
             |d| d.format = vec![b'a'; 1 << 20],
             &format!("format \"{}…\" {name_rule}", "a".repeat(60)),
         ),
-        says(
+        false_description(
             "name-not-ascii",
             "a name of letters that look like others",
             |d| d.format = "j\u{455}on".into(),
             &format!("format \"j\u{455}on\" {name_rule}"),
         ),
-        says(
+        false_description(
             "name-escape",
             "a name with a terminal escape",
             |d| d.format = b"\x1b[2J".into(),
             &format!("format \"\\u{{1b}}[2J\" {name_rule}"),
         ),
-        says(
+        false_description(
             "name-path",
             "a name that is a path",
             |d| d.format = b"../data".into(),
             &format!("format \"../data\" {name_rule}"),
         ),
-        says(
+        false_description(
             "version-escape",
             "a version with a line break",
             |d| d.version = b"1\n2".into(),
             "version \"1\\n2\" must be printable ASCII without spaces, at most 64 bytes",
         ),
-        says(
+        false_description(
             "extension-slash",
             "an extension with a slash",
             |d| d.extension = b"csv/../../x".into(),
             &format!("extension \"csv/../../x\" {extension}"),
         ),
-        says(
+        false_description(
             "extension-quote",
             "an extension that ends the header's quotes",
             |d| d.extension = b"csv\"; x=\"".into(),
             &format!("extension \"csv\\\"; x=\\\"\" {extension}"),
         ),
-        says(
+        false_description(
             "extension-dots",
             "an extension of dots",
             |d| d.extension = b"..".into(),
             &format!("extension \"..\" {extension}"),
         ),
-        says(
+        false_description(
             "separator-huge",
             "a separator of 1 MiB",
             |d| d.separator = Some(vec![b','; 1 << 20]),
             "separator is longer than 64 bytes",
         ),
-        says(
+        false_description(
             "rows-none",
             "parts of no row",
             |d| d.part_rows = Some(0),
             "part-rows is 0; a part has rows (none: batches as they come)",
         ),
-        says(
+        false_description(
             "docs-long",
             "documentation of 1 MiB",
             |d| d.docs = vec![b'x'; 1 << 20],
             "docs must be text of at most 4096 bytes without control characters",
         ),
-        says(
+        false_description(
             "docs-escape",
             "documentation with a terminal escape",
             |d| d.docs = b"\x1b]0;owned\x07".into(),
             "docs must be text of at most 4096 bytes without control characters",
         ),
-        says(
+        false_description(
             "docs-reversed",
             "documentation that reads backwards",
             |d| d.docs = "\u{202e}moc.catalog_cache".into(),
             "docs must be text of at most 4096 bytes without control characters",
         ),
-        says(
+        false_description(
             "parameters-many",
             "33 parameters",
             |d| d.parameters = vec![parameter("a"); 33],
             "33 parameters; at most 32 are taken",
         ),
-        says(
+        false_description(
             "parameters-twice",
             "a parameter twice",
             |d| d.parameters = vec![parameter("a"), parameter("a")],
             "parameter \"a\" is declared twice",
         ),
-        says(
+        false_description(
             "parameter-dot",
             "a parameter that reads like another format's",
             |d| d.parameters = vec![parameter("csv.delimiter")],
             &format!("parameter \"csv.delimiter\" {name_rule}"),
         ),
-        says(
+        false_description(
             "parameter-forged",
             "a parameter that ends the query",
             |d| d.parameters = vec![parameter("a&limit")],
             &format!("parameter \"a&limit\" {name_rule}"),
         ),
-        says(
+        false_description(
             "default-not-allowed",
             "a default that its own list does not allow",
             |d| d.parameters = vec![ImageParameter { allowed: &["b"], ..parameter("a") }],
             "parameter \"a\": the default \"a\" is not among the allowed values",
         ),
-        says(
+        false_description(
             "default-not-a-number",
             "a number whose default is none",
             |d| d.parameters = vec![ImageParameter { kind: 2, ..parameter("a") }],
             "parameter \"a\": \"a\" is not a Number of at most 64 bytes",
         ),
-        says(
+        false_description(
             "parameter-kind-unknown",
             "a parameter of a kind that there is not",
             |d| d.parameters = vec![ImageParameter { kind: 9, ..parameter("a") }],
             "trapped: unexpected discriminant: 9",
         ),
-        says(
+        false_description(
             "name-not-text",
             "a name that is not UTF-8",
             |d| d.format = vec![b'a', 0xff],
             "trapped: invalid utf-8 sequence of 1 bytes from index 1",
         ),
-        says(
+        false_description(
             "docs-surrogate",
             "documentation with half a surrogate",
             |d| d.docs = b"\xed\xa0\x80".into(),

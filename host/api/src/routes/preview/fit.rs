@@ -176,7 +176,7 @@ mod tests {
             .collect();
         let preview = Preview {
             name: &name,
-            snapshot_id: &SnapshotId::from_digest(yearbook_domain::Digest::of(b"")),
+            snapshot_id: &SnapshotId::from_digest(yearbook_domain::Digest::compute(b"")),
             row_count: 9,
             columns: &shown,
             hidden_columns: vec!["geometry_wkt"],

@@ -137,7 +137,7 @@ async fn find_component(
 ) -> anyhow::Result<LocatedComponent> {
     // A binary without plugins still has a catalogue.
     let built_in = builtin::components(context.plugins_dir.as_deref()).unwrap_or_default();
-    let is_it = |bytes: &[u8]| Digest::of(bytes) == *digest;
+    let is_it = |bytes: &[u8]| Digest::compute(bytes) == *digest;
     if let Some(component) = built_in.into_iter().find(|component| is_it(&component.bytes)) {
         return Ok(LocatedComponent {
             bytes: component.bytes,

@@ -37,7 +37,7 @@ impl Presence {
             seen_at: live.time(),
             clock: None,
         };
-        tokio::spawn(say(Arc::clone(catalog), Arc::downgrade(live), host));
+        tokio::spawn(send_heartbeats(Arc::clone(catalog), Arc::downgrade(live), host));
         Ok(Self { catalog: Arc::clone(catalog), id })
     }
 
@@ -49,7 +49,7 @@ impl Presence {
     }
 }
 
-async fn say(catalog: Arc<Catalog>, live: Weak<CatalogCache>, host: HostRecord) {
+async fn send_heartbeats(catalog: Arc<Catalog>, live: Weak<CatalogCache>, host: HostRecord) {
     loop {
         let Some(live) = live.upgrade() else { return };
         let host = HostRecord {

@@ -138,7 +138,7 @@ fn assert_objects_intact(folder: &Path, seen: &mut HashSet<String>) {
         if seen.contains(&name) {
             continue;
         }
-        let found = Digest::of(&std::fs::read(&path).unwrap());
+        let found = Digest::compute(&std::fs::read(&path).unwrap());
         assert_eq!(found.as_str(), digest, "{name} is visible and half-written");
         seen.insert(name);
     }

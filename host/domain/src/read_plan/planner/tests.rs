@@ -112,7 +112,7 @@ fn bulk_is_advised_where_plan_and_licence_have_it_contract_3() {
                 let mut dataset = dataset(100_001, true, false);
                 Arc::get_mut(&mut dataset.current).unwrap().bulk_redistribution = licensed;
                 let mut older = Snapshot::clone(&dataset.current);
-                older.id = SnapshotId::from_digest(Digest::of(b"s0"));
+                older.id = SnapshotId::from_digest(Digest::compute(b"s0"));
                 let read = if pinned { Arc::new(older) } else { Arc::clone(&dataset.current) };
                 let answer = plan_snapshot(&dataset, read, plan_of, "limit=0");
                 let Err(Refusal::UnboundedRequest { bulk, .. }) = answer else {

@@ -18,7 +18,7 @@ fn minutes(number: i64) -> Millis {
 }
 
 fn id(version: u64) -> SnapshotId {
-    SnapshotId::from_digest(Digest::of(&version.to_be_bytes()))
+    SnapshotId::from_digest(Digest::compute(&version.to_be_bytes()))
 }
 
 /// A dataset with these versions, by their numbers, and these plans.
@@ -28,7 +28,7 @@ fn dataset(name: &str, versions: &[(u64, Millis)], planned: &[Millis]) -> Arc<Da
         planned.iter().map(|at| json!({"at": at, "title": format!("Plan of {name}")})).collect();
     let current: Snapshot = serde_json::from_value(json!({
         "id": id(newest), "created_at": created_at, "rows": 1,
-        "file": {"sha256": Digest::of(b""), "bytes": 1},
+        "file": {"sha256": Digest::compute(b""), "bytes": 1},
         "title": null, "description": null, "keywords": [],
         "credit": {
             "source": "A", "attribution": "A", "licence": "CC0-1.0", "licence_title": null, "licence_url": null,

@@ -156,7 +156,7 @@ async fn a_dataset_of_which_a_release_waits_is_not_asked_about_contract_21() {
     let current = fixture.dataset("cpi").await.unwrap().current;
     let now = fixture.catalog.database_time().await.unwrap();
     let snapshot =
-        Snapshot { id: SnapshotId::from_digest(Digest::of(b"next")), ..(*current).clone() };
+        Snapshot { id: SnapshotId::from_digest(Digest::compute(b"next")), ..(*current).clone() };
     let publication = Publication {
         name: dataset_name("cpi"),
         namespace: Namespace::parse("prices").unwrap(),

@@ -47,7 +47,7 @@ mod tests {
             id: ReleaseId {
                 kind: PluginKind::Encoder,
                 name: "csv".to_owned(),
-                digest: Digest::of(&number.to_le_bytes()),
+                digest: Digest::compute(&number.to_le_bytes()),
             },
             version: "1.0.0".to_owned(),
         }

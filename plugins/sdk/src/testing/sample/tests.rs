@@ -15,7 +15,7 @@ fn refusal(selection: &Selection) -> (u16, String) {
     (refused.status, refused.problems[0].place.join("."))
 }
 
-fn of(dataset: &str) -> Selection {
+fn select_all(dataset: &str) -> Selection {
     Selection { limit: Some(0), ..Selection::new(dataset) }
 }
 
@@ -50,7 +50,7 @@ fn datasets_are_searched_and_paged_contract_17() {
 
 #[test]
 fn rows_are_selected_as_on_v1_contract_17() {
-    let harvest = || of("harvest_long");
+    let harvest = || select_all("harvest_long");
     assert_eq!(rows(&Selection::new("harvest_long")).len(), 72);
     let mut selection = harvest();
     selection.condition("region", Operator::NotEqual, ["north"]).equal("final", "true");
@@ -72,40 +72,49 @@ fn rows_are_selected_as_on_v1_contract_17() {
     assert_eq!((last.len(), &last[0][1]), (6, &Some(Value::Text("2025-11".into()))));
     assert_eq!(rows(&Selection { search: Some("NOR".into()), ..harvest() }).len(), 24);
 
-    let mut selection = Selection { row_numbers: true, limit: Some(2), skip: 1, ..of("codes") };
+    let mut selection =
+        Selection { row_numbers: true, limit: Some(2), skip: 1, ..select_all("codes") };
     selection.sort("count", true);
     let codes = rows(&selection);
     let hard = Some(Value::Text(HARD.into()));
     assert_eq!(codes[1], [hard, Some(Value::Integer(-1)), Some(Value::Integer(2))]);
-    assert_eq!(rows(&Selection { row: Some(3), ..of("codes") }).len(), 1);
+    assert_eq!(rows(&Selection { row: Some(3), ..select_all("codes") }).len(), 1);
 
     let across = BoundingBox { west: 174.0, south: -50.0, east: -170.0, north: 0.0 };
-    let places = rows(&Selection { bbox: Some(across), geometry: true, ..of("places") });
+    let places = rows(&Selection { bbox: Some(across), geometry: true, ..select_all("places") });
     assert_eq!((places.len(), places[0].len()), (2, 3));
-    assert_eq!(rows(&of("places"))[0].len(), 2);
-    let revised = rows(&Selection { version: Version::Revisions, ..of("codes") });
+    assert_eq!(rows(&select_all("places"))[0].len(), 2);
+    let revised = rows(&Selection { version: Version::Revisions, ..select_all("codes") });
     assert_eq!((revised.len(), revised[0].len()), (4, 4));
     let since = Version::ChangesSince("2026-06-15".into());
-    assert!(rows(&Selection { version: since, ..of("codes") }).is_empty());
+    assert!(rows(&Selection { version: since, ..select_all("codes") }).is_empty());
 }
 
 #[test]
 fn what_is_wrong_with_a_selection_is_refused_contract_17() {
-    let mut selection = of("harvest_long");
+    let mut selection = select_all("harvest_long");
     selection.equal("region", "north").equal("value", "much");
     assert_eq!(refusal(&selection), (422, "query.where.value".into()));
     let text = |text: &str| Some(text.to_owned());
     for (selection, status, place) in [
-        (Selection { start: text("soon"), ..of("harvest_long") }, 422, "query.start"),
-        (Selection { end: text("2024"), ..of("codes") }, 422, "query.end"),
-        (Selection { columns: Some(vec!["x".into()]), ..of("codes") }, 422, "query.columns"),
-        (Selection { cursor: text("x"), ..of("codes") }, 422, "query.cursor"),
-        (Selection { cursor: text("row/1"), skip: 1, ..of("codes") }, 422, "query.skip"),
-        (Selection { skip: 1_000_001, ..of("codes") }, 422, "query.skip"),
-        (Selection { pick: Pick::First(1), ..of("codes") }, 422, "query.first"),
-        (Selection { pick: Pick::Last(0), ..of("harvest_long") }, 422, "query.last"),
-        (Selection { version: Version::AsOf("now".into()), ..of("codes") }, 422, "query.as_of"),
-        (Selection { version: Version::Snapshot("x".into()), ..of("codes") }, 404, ""),
+        (Selection { start: text("soon"), ..select_all("harvest_long") }, 422, "query.start"),
+        (Selection { end: text("2024"), ..select_all("codes") }, 422, "query.end"),
+        (
+            Selection { columns: Some(vec!["x".into()]), ..select_all("codes") },
+            422,
+            "query.columns",
+        ),
+        (Selection { cursor: text("x"), ..select_all("codes") }, 422, "query.cursor"),
+        (Selection { cursor: text("row/1"), skip: 1, ..select_all("codes") }, 422, "query.skip"),
+        (Selection { skip: 1_000_001, ..select_all("codes") }, 422, "query.skip"),
+        (Selection { pick: Pick::First(1), ..select_all("codes") }, 422, "query.first"),
+        (Selection { pick: Pick::Last(0), ..select_all("harvest_long") }, 422, "query.last"),
+        (
+            Selection { version: Version::AsOf("now".into()), ..select_all("codes") },
+            422,
+            "query.as_of",
+        ),
+        (Selection { version: Version::Snapshot("x".into()), ..select_all("codes") }, 404, ""),
     ] {
         assert_eq!(refusal(&selection), (status, place.to_owned()), "{selection:?}");
     }
@@ -114,7 +123,7 @@ fn what_is_wrong_with_a_selection_is_refused_contract_17() {
 #[test]
 fn values_are_counted_and_paged_contract_17() {
     let catalogue = SampleCatalogue::new();
-    let query = ValueQuery { limit: 2, ..ValueQuery::new(of("harvest_long"), ["region"]) };
+    let query = ValueQuery { limit: 2, ..ValueQuery::new(select_all("harvest_long"), ["region"]) };
     let first = catalogue.values(&query).unwrap().remove(0);
     assert_eq!((first.distinct, first.values.len(), &first.values[1].rows), (Some(3), 2, &24));
     assert_eq!(first.values[0].first.as_deref(), Some("2024-01-01"));

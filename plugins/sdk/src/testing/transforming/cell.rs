@@ -82,13 +82,17 @@ pub(super) fn raw_batch<'a>(
         for cell in cells {
             match cell {
                 Cell::Null => buffer.push_null(),
-                Cell::Text(text) => buffer.of(MadeType::Text).push_text(text),
+                Cell::Text(text) => buffer.expect_type(MadeType::Text).push_text(text),
                 Cell::Integer(value) => {
-                    buffer.of(MadeType::Integer).push_fixed(value.to_le_bytes())
+                    buffer.expect_type(MadeType::Integer).push_fixed(value.to_le_bytes())
                 }
-                Cell::Number(value) => buffer.of(MadeType::Number).push_fixed(value.to_le_bytes()),
-                Cell::Boolean(value) => buffer.of(MadeType::Boolean).push_boolean(*value),
-                Cell::Days(value) => buffer.of(MadeType::Date).push_fixed(value.to_le_bytes()),
+                Cell::Number(value) => {
+                    buffer.expect_type(MadeType::Number).push_fixed(value.to_le_bytes())
+                }
+                Cell::Boolean(value) => buffer.expect_type(MadeType::Boolean).push_boolean(*value),
+                Cell::Days(value) => {
+                    buffer.expect_type(MadeType::Date).push_fixed(value.to_le_bytes())
+                }
                 Cell::Other => panic!("a column of this type does not cross"),
             }
         }

@@ -164,7 +164,7 @@ impl<'a> Response<'a> {
         codes: &Codes,
     ) -> Self {
         let positions = |column| {
-            let values = codes.of(column).iter().map(|code| code.value.clone());
+            let values = codes.for_column(column).iter().map(|code| code.value.clone());
             values.zip(0..).collect()
         };
         let codes = (0..cells.len()).map(positions).collect();

@@ -203,7 +203,8 @@ impl Transform for Sums {
     }
 
     fn open(schema: &Schema, codes: &Codes, options: &Options) -> Result<Self, TransformError> {
-        let values: Vec<&str> = codes.of(1).iter().map(|code| code.value.as_str()).collect();
+        let values: Vec<&str> =
+            codes.for_column(1).iter().map(|code| code.value.as_str()).collect();
         assert_eq!(values, ["north", "south"]);
         let columns = vec![
             OutputColumn::made("rows", MadeType::Integer),
