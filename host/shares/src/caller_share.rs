@@ -1,8 +1,8 @@
 //! Callers and what each holds now. A caller is a key or an address; one request counts for both.
 //! An entry lives as long as somebody holds it, and some time longer.
 
-use std::collections::HashMap;
-use std::hash::Hash;
+mod usage_map;
+
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,12 +11,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
+use self::usage_map::UsageMap;
 use crate::byte_budget::{ByteBudget, ByteLease};
 use crate::fair_slots::{FairSlots, SlotKind};
 use crate::processor_time::RecentProcessorTime;
-
-/// Entries before those that nobody holds are looked for.
-const EVICTION_THRESHOLD: usize = 1_024;
 
 /// The share of each resource that one caller may hold, percent. 0, and 100 or more: all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,11 +55,6 @@ pub(crate) struct CallerUsage {
     processor: RecentProcessorTime,
     /// Notified when bytes go while the share is used up.
     freed: Notify,
-}
-
-struct UsageMap<K> {
-    all: HashMap<K, Arc<CallerUsage>>,
-    sweep_at: usize,
 }
 
 impl CallerRegistry {
@@ -109,47 +102,7 @@ impl CallerRegistry {
         let count = |callers: &mut dyn Iterator<Item = &Arc<CallerUsage>>| {
             callers.filter(|caller| full(caller)).count()
         };
-        (count(&mut lock(&self.keys).all.values()), count(&mut lock(&self.addresses).all.values()))
-    }
-}
-
-impl<K> Default for UsageMap<K> {
-    fn default() -> Self {
-        Self { all: HashMap::new(), sweep_at: EVICTION_THRESHOLD }
-    }
-}
-
-impl<K: Hash + Eq> UsageMap<K> {
-    fn get_or_insert<Q>(
-        &mut self,
-        id: &Q,
-        own: impl FnOnce(&Q) -> K,
-        percent: u32,
-    ) -> Arc<CallerUsage>
-    where
-        K: std::borrow::Borrow<Q>,
-        Q: Hash + Eq + ?Sized,
-    {
-        if let Some(caller) = self.all.get(id) {
-            return Arc::clone(caller);
-        }
-        if self.all.len() >= self.sweep_at {
-            self.all.retain(|_, caller| Arc::strong_count(caller) > 1);
-            // Twice what is in use, so that each entry is looked at a bounded number of times.
-            self.sweep_at = EVICTION_THRESHOLD.max(self.all.len() * 2);
-        }
-        let (held, waiting) = (Default::default(), Default::default());
-        let caller = Arc::new(CallerUsage {
-            percent,
-            held,
-            waiting,
-            bytes: AtomicUsize::new(0),
-            selection_bytes: AtomicUsize::new(0),
-            processor: RecentProcessorTime::default(),
-            freed: Notify::new(),
-        });
-        self.all.insert(own(id), Arc::clone(&caller));
-        caller
+        (count(&mut lock(&self.keys).callers()), count(&mut lock(&self.addresses).callers()))
     }
 }
 
@@ -362,23 +315,6 @@ mod tests {
         ] {
             assert!(share_of_total(total, percent).abs_diff(expected) <= 1, "{total} {percent}");
         }
-    }
-
-    #[test]
-    fn entries_that_nobody_holds_are_forgotten() {
-        let callers = CallerRegistry::new(SharePercent { key: 25, address: 50 }, 1 << 20);
-        let held = callers.holder(Some("held"), None);
-        let lease = held.lease(7);
-        for number in 0..10 * EVICTION_THRESHOLD {
-            drop(callers.holder(Some(&number.to_string()), None));
-        }
-        assert!(lock(&callers.keys).all.len() <= EVICTION_THRESHOLD + 1);
-        assert_eq!(
-            callers.holder(Some("held"), None).room(),
-            (1 << 18) - 7,
-            "who holds something keeps its entry"
-        );
-        drop(lease);
     }
 
     #[test]
