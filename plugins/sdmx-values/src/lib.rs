@@ -117,7 +117,7 @@ impl Values {
     /// Checks that the days of a period are known where reporting years begin on this day.
     ///
     /// # Errors
-    /// What is wrong.
+    /// A sentence about what is wrong.
     pub fn check_reporting_year(
         &self,
         start: &str,
@@ -137,7 +137,7 @@ impl Values {
     /// Adds the value of a text; null where there is none.
     ///
     /// # Errors
-    /// What is wrong with the text, without it: it may be secret.
+    /// A sentence about what is wrong with the text, without the text: it may be secret.
     pub fn add(
         &self,
         rows: &mut RowBuilder,

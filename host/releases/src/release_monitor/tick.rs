@@ -46,8 +46,8 @@ struct TickContext<'a> {
 }
 
 impl TickContext<'_> {
-    /// Tells whether nothing of a name that comes with the binary would serve after `id`. Such a
-    /// release stays: all other inputs would be refused for those that fail. It is the last in
+    /// Returns true where nothing of a name that comes with the binary would serve after `id`. Such
+    /// a release stays: all other inputs would be refused for those that fail. It is the last in
     /// line, not the only one, so that two releases that fail at once are not both taken away.
     fn is_last_built_in(&self, line: &ServingOrder, id: &ReleaseId) -> bool {
         let last = line.candidates.last().is_some_and(|last| last.id == *id);

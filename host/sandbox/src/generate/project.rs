@@ -100,8 +100,8 @@ fn check_path(path: &str) -> Result<(), String> {
 /// Folders of version control: hooks and settings in there name programs that are run.
 const RUN: [&str; 8] = [".git", ".hg", ".svn", ".bzr", ".jj", ".sl", "_darcs", "cvs"];
 
-/// Tells whether NTFS may have made up a name for another file: it gives long ones a second name
-/// such as `GIT~1`.
+/// Returns true where NTFS may have made up a name for another file: it gives long ones a second
+/// name such as `GIT~1`.
 fn is_short_name(name: &str) -> bool {
     name.as_bytes().windows(2).any(|pair| pair[0] == b'~' && pair[1].is_ascii_digit())
 }

@@ -33,8 +33,9 @@ impl InputSize {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    /// Tells whether `trap` is a refusal of this input rather than a failure of the guest. No guest
-    /// may run into a limit at a small input without options: one that always does must be found.
+    /// Returns true where `trap` is a refusal of this input rather than a failure of the guest. No
+    /// guest may run into a limit at a small input without options: one that always does must be
+    /// found.
     pub(crate) fn attributes_to_input(&self, trap: &Trap, limits: &Limits) -> bool {
         let small = self.columns <= SMALL_COLUMNS && self.bytes <= small_input_bytes(limits);
         trap.depends_on_input() && !(self.plain && small)
