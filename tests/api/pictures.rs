@@ -245,7 +245,8 @@ async fn a_line_that_versions_revised_is_drawn_as_each_of_them_showed_it_contrac
 
     assert_eq!(app.get(&format!("{CHART}?revisions=yes")).send().await.status, 422);
     app.publish(&parks()).await;
-    assert_eq!(app.get("/datasets/parks/chart.svg?revisions=true").send().await.status, 404);
+    let none = app.get("/datasets/parks/chart.svg?revisions=true").send().await;
+    assert_eq!(none.outcome(), (404, "no_picture".to_owned()));
     let page = app.get("/datasets/parks").send().await.text();
     assert!(!page.contains("revised-points"), "{page}");
 }

@@ -2,7 +2,7 @@
 //! code, so it counts only with this host's seal: a code over the component's digest, everything of
 //! the engine that decides machine code, and the entry itself, under a secret that the folder does
 //! not hold. What does not check out is compiled again. The folder often shares its disk with the
-//! database, so an entry is written only where room stays. Holds the sandbox's only `unsafe`.
+//! database, so an entry is written only where room stays. Holds the crate's only `unsafe`.
 
 mod eviction;
 mod mac;

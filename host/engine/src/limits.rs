@@ -136,22 +136,32 @@ impl Limits {
         self.stack_bytes.saturating_add(STACK_MARGIN).max(yearbook_workers::STACK_BYTES)
     }
 
+    /// Processor time of compiling a component.
+    #[must_use]
     pub fn compile_timeout(&self) -> Duration {
         Duration::from_millis(self.compile_ms)
     }
 
+    /// Processor time of one call.
+    #[must_use]
     pub fn cpu_timeout(&self) -> Duration {
         Duration::from_millis(self.cpu_ms_per_call)
     }
 
+    /// Ceiling of one call by the clock.
+    #[must_use]
     pub fn wall_timeout(&self) -> Duration {
         Duration::from_millis(self.wall_ms_per_call)
     }
 
+    /// Time that a response may wait for an instance.
+    #[must_use]
     pub fn queue_timeout(&self) -> Duration {
         Duration::from_millis(self.queue_ms)
     }
 
+    /// Time that a client may leave a full buffer untouched.
+    #[must_use]
     pub fn stalled_client_timeout(&self) -> Duration {
         Duration::from_millis(self.stalled_client_ms)
     }

@@ -81,7 +81,7 @@ pub enum Trap {
 }
 
 impl Trap {
-    /// Tells whether it depends on the input where a guest runs into this limit. Processor time,
+    /// Returns true where the input decides whether a guest runs into this limit. Processor time,
     /// stack and tables do not grow with rows in a guest that is well made.
     #[must_use]
     pub fn depends_on_input(&self) -> bool {

@@ -23,13 +23,13 @@ pub trait RoomRefusal: Any + fmt::Debug + Send + Sync {
 }
 
 /// Reason for which a request gets no 2xx. Closed: a new one does not compile until `status` names
-/// it.
-#[derive(Debug)]
+/// it. Whoever waits for one load together gets a copy of its failure.
+#[derive(Clone, Debug)]
 pub enum Error {
     /// A correct "no" by the rules of the service.
     Refused(Refusal),
     /// A refusal of one room alone, which says itself how it is answered.
-    Room(Box<dyn RoomRefusal>),
+    Room(Arc<dyn RoomRefusal>),
     /// 404: no such route.
     NoSuchRoute,
     /// 405.
@@ -140,7 +140,7 @@ impl Error {
 
 impl<T: RoomRefusal> From<T> for Error {
     fn from(refusal: T) -> Self {
-        Self::Room(Box::new(refusal))
+        Self::Room(Arc::new(refusal))
     }
 }
 

@@ -36,7 +36,7 @@ impl DocumentCache {
     /// The page of `key`, from memory or rendered by `render`, once for all who ask for it.
     ///
     /// # Errors
-    /// Those of `render`, which were logged where they were found.
+    /// Those of `render`, which no entry keeps.
     pub(crate) async fn get(
         &self,
         key: PageKey,
@@ -47,9 +47,6 @@ impl DocumentCache {
         }
         let render = async { render.await.map(RenderedDocument::with_coding_cache) };
         let rendered = self.0.try_get_with(key, render).await;
-        rendered.map_err(|failure: Arc<Error>| match *failure {
-            Error::Unavailable => Error::Unavailable,
-            _ => Error::Internal,
-        })
+        rendered.map_err(Arc::unwrap_or_clone)
     }
 }

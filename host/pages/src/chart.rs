@@ -74,12 +74,10 @@ pub(crate) async fn show(
         None => None,
         Some(raw) => {
             scalar::check_literal("revisions", raw, ["true"]).map_err(Error::invalid_parameter)?;
-            let versions = RevisedVersions::load(&app, &dataset, &facts).await?;
-            // Before the cache, which keeps no refusal.
-            let line = versions.most_revised(chosen.and_then(|_| rows.series()));
-            Some((versions.name(), line.ok_or_else(|| nothing_to_draw(&dataset))?))
+            Some(RevisedVersions::load(&app, &dataset, &facts).await?)
         }
     };
+    let series = chosen.and_then(|_| rows.series());
     let key = PageKey {
         base_url: String::new(),
         address: format!("{}?{rows:?} {}", parts.uri.path(), size.0),
@@ -88,12 +86,15 @@ pub(crate) async fn show(
             dataset.current.id,
             facts.version,
             encoder.digest(),
-            revised.as_ref().map(|(versions, line)| (versions, line.place))
+            revised.as_ref().map(|versions| (versions.name(), series.is_some()))
         ),
     };
     let drawing = async {
         let batch = match &revised {
-            Some((_, line)) => revised_rows(&dataset, &facts, line),
+            Some(versions) => {
+                let line = versions.most_revised(series);
+                revised_rows(&dataset, &facts, &line.ok_or_else(|| nothing_to_draw(&dataset))?)
+            }
             None => rows.batch(&dataset, &facts),
         };
         let batch =

@@ -17,12 +17,12 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Column, Snapshot};
 use yearbook_scan::schema::{stored_type, unchecked_schema};
 use yearbook_scan::{Reader, Scan};
+use yearbook_sort::SortError;
 use yearbook_storage::{ObjectStorage, StorageFailure};
 use yearbook_workers::Workers;
 
 use crate::memory_budget::PublishMemory;
 use crate::progress::ProgressReporter;
-use yearbook_sort::SortError;
 
 use self::change_file::ChangeFileWriter;
 use self::fingerprints::{FingerprintSorter, PlaceOrder, SortedFingerprints};

@@ -1,23 +1,23 @@
 //! The past of a dataset, made of what publishing stored: versions whose file was not kept
 //! (contract-21-history), and every row with the versions in which it was (contract-21-revisions).
-//! Both follow from the lives of rows (`lives`); what is held is the budget of their sorts.
+//! The first are the rows of a newer version with its changes taken back (`rewind`), the second the
+//! lives of rows (`lives`); what is held is the budget of their sorts.
 
 mod events;
 mod lives;
 mod restore;
 mod revisions;
+mod rewind;
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use yearbook_domain::{ResultDigest, SnapshotId};
+use yearbook_domain::SnapshotId;
+use yearbook_scan::compress_values;
 use yearbook_storage::MadeFile;
 use yearbook_workers::Workers;
 
 use crate::error::PublishError;
+use crate::preview_facts::ValuesPass;
 use crate::progress::SilentReporter;
-use crate::publish::stages::{TableWords, run_on_worker, summarise, temporary_file_error, write};
-use yearbook_sort::SortedRows;
+use crate::publish::stages::{BlockStream, TableWords, run_on_worker, temporary_file_error, write};
 
 pub use restore::{RestoredVersion, restore};
 pub use revisions::{RevisedTable, RevisionRange, VALID_FROM, VALID_TO, revisions};
@@ -25,19 +25,18 @@ pub use revisions::{RevisedTable, RevisionRange, VALID_FROM, VALID_TO, revisions
 /// Stage of publishing, as failures name it.
 const STAGE: &str = "reading the history";
 
-/// Writes sorted rows as publishing does, with what stands beside them.
+/// Writes rows in order as publishing does, with their values and the bounds of their geometry.
 async fn write_table(
     workers: &Workers,
     words: TableWords<'_>,
-    (id, digest): (&SnapshotId, ResultDigest),
-    rows: &Arc<SortedRows>,
+    id: &SnapshotId,
+    blocks: BlockStream<'_>,
 ) -> Result<MadeFile, PublishError> {
-    let written = write(workers, words, (id, digest), rows, &SilentReporter).await?;
-    let counted = (written.counted, BTreeMap::new());
-    let (_, values) = summarise(workers, counted, rows, &SilentReporter).await?;
-    let (file, bounds) = (written.file, written.bounds);
+    let count = (ValuesPass::new(words.columns), ValuesPass::update);
+    let written = write(workers, (words, id), blocks, count, &SilentReporter).await?;
+    let (file, counted, bounds) = (written.file, written.counted, written.bounds);
     let job = move || {
-        let made = MadeFile::new(file, &values)?;
+        let made = MadeFile::new(file, &compress_values(&counted.finish())?)?;
         let Some(bounds) = bounds else { return Ok(made) };
         let (head, chunks) = bounds.finish(&made.stored().sha256)?;
         made.with_bounds(head, chunks)

@@ -17,6 +17,7 @@ use crate::diff;
 use crate::error::PublishError;
 use crate::memory_budget::PublishMemory;
 use crate::package::DataPackage;
+use crate::preview_facts::TablePass;
 use crate::progress::ProgressReporter;
 
 /// A snapshot for the catalog to commit.
@@ -129,8 +130,12 @@ pub(crate) async fn publish_completed(
         }
     }
     let label_words = words_of_labels(findings.labels.values());
-    let written =
-        stages::write(workers, package.words(&columns), (&id, digest), &rows, progress).await?;
+    let words = package.words(&columns);
+    let counted = stages::count(words, rows.rows(), digest)?;
+    let count = (counted, TablePass::update);
+    progress.stage("writing", Some(rows.rows()));
+    let blocks = stages::read_blocks(workers, &rows, stages::all_columns(&columns));
+    let written = stages::write(workers, (words, &id), blocks, count, progress).await?;
     let (facts, values) =
         stages::summarise(workers, (written.counted, findings.labels), &rows, progress).await?;
     progress.stage("storing", None);

@@ -19,7 +19,7 @@ mod row_range;
 pub use metrics::{CacheMetricsSnapshot, ReadMetricsSnapshot};
 
 pub(crate) use cached_columns::CachedColumn;
-pub(crate) use column_cache::{COLUMN_CACHE_BYTES, ColumnCache, take_rows};
+pub(crate) use column_cache::{COLUMN_CACHE_BYTES, ColumnCache, KeptColumn, take_rows};
 pub(crate) use dictionary::ColumnDictionary;
 pub(crate) use fetch::{BudgetPermit, FETCH_BUDGET_BYTES, FetchBudget};
 pub(crate) use file_source::FileSource;

@@ -6,6 +6,7 @@
 //! holds one batch a run, and as many runs at a time as half of the budget allows, two at least.
 
 mod batch_sizes;
+mod block_builder;
 mod block_cutter;
 mod error;
 mod memory_run;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 
+pub use block_builder::BlockBuilder;
 pub use block_cutter::{BlockLimits, GROUP_BYTES, GROUP_ROWS};
 pub use error::SortError;
 pub use ordered_reader::{OrderedReader, RowBlock};

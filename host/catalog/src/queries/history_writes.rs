@@ -3,8 +3,6 @@
 //! has changed since the last file that was kept. Decides nothing about which versions are dropped
 //! (`publications.rs`).
 
-use std::collections::BTreeSet;
-
 use yearbook_domain::{Column, DatasetName, PreviewFacts, Snapshot, Stored};
 
 use super::changes::{self, ChangesRow};
@@ -80,13 +78,13 @@ pub(super) async fn insert(
 }
 
 /// Returns true where the rows of `older` follow from those of `newer` and the changes between
-/// them, in their order: they have the same columns and primary key.
+/// them, in their order: they have the same columns, primary key and column of dates.
 fn gives_back(newer: &Snapshot, older: &Snapshot) -> bool {
-    let key = |snapshot: &Snapshot| snapshot.primary_key.iter().cloned().collect::<BTreeSet<_>>();
     // Labels stand beside the file alone.
     let is_labelled = |column: &Column| column.meaning.as_ref().is_some_and(|found| found.labelled);
     !older.primary_key.is_empty()
-        && key(newer) == key(older)
+        && newer.primary_key == older.primary_key
+        && newer.date_column == older.date_column
         && have_same_columns(&newer.columns, &older.columns)
         && !older.columns.iter().any(is_labelled)
 }

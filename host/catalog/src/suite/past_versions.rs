@@ -111,6 +111,19 @@ pub(crate) async fn a_version_without_a_way_back_keeps_its_file_contract_21(plac
     assert!(files.contains(&snapshot("b", 0).file));
     let (versions, bytes) = store.history_size().await.unwrap();
     assert_eq!((versions, bytes), (4, 2 * snapshot("b", 0).file.bytes + 3 * 99));
+
+    // The same key in another order, and another column of dates, are another order of rows.
+    let mut reordered = following("g", "f", 1);
+    reordered.snapshot.primary_key.reverse();
+    let mut dateless = following("h", "g", 2);
+    dateless.snapshot.primary_key.reverse();
+    dateless.snapshot.date_column = None;
+    for next in [reordered, dateless] {
+        commit(&store, &next, KEEP).await.unwrap();
+    }
+    for day in [0, 1] {
+        assert!(past(at(&store, day).await).file_kept, "{day}");
+    }
 }
 
 pub(crate) async fn a_history_is_forgotten_from_its_beginning_contract_21(place: TestDatabase) {

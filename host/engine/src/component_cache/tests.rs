@@ -53,7 +53,7 @@ impl Host {
 
 /// The digest that stands for `label`.
 fn digest(label: &str) -> Digest {
-    Digest::of(label.as_bytes())
+    Digest::compute(label.as_bytes())
 }
 
 #[test]

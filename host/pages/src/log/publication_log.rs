@@ -100,7 +100,7 @@ impl PublicationLog {
                 *newest() = Some(Arc::clone(&head));
                 Ok(head)
             }
-            Err(failure) => newest().clone().ok_or_else(|| share(&failure)),
+            Err(failure) => newest().clone().ok_or_else(|| Arc::unwrap_or_clone(failure)),
         }
     }
 
@@ -147,7 +147,7 @@ impl PublicationLog {
             let _permit = self.permit().await?;
             self.read_tile(address).await
         };
-        self.tiles.try_get_with(address, load).await.map_err(|failure| share(&failure))
+        self.tiles.try_get_with(address, load).await.map_err(Arc::unwrap_or_clone)
     }
 
     async fn permit(&self) -> Result<SemaphorePermit<'_>, Error> {
@@ -239,12 +239,4 @@ fn broken(failure: &dyn std::fmt::Display) -> Error {
 
 fn incomplete() -> Error {
     broken(&"the tables log_entries and log_hashes have a gap")
-}
-
-/// Returns an error that several wait for to each of them.
-fn share(failure: &Error) -> Error {
-    match failure {
-        Error::Unavailable => Error::Unavailable,
-        _ => Error::Internal,
-    }
 }

@@ -8,12 +8,12 @@ use arrow::compute::take_record_batch;
 use arrow::error::ArrowError;
 use yearbook_domain::{ChangeCounts, Column, LargestRevision};
 use yearbook_scan::schema::{change_file_columns, stored_schema};
+use yearbook_sort::{GROUP_BYTES, GROUP_ROWS};
 use yearbook_storage::StorageFailure;
 
 use super::largest_revision::RevisionFinder;
 use super::row_fates::{ChangeType, ChangedRow};
 use crate::write::{FileCompression, SnapshotFileMetadata, SnapshotWriter};
-use yearbook_sort::{GROUP_BYTES, GROUP_ROWS};
 
 /// File, numbers of rows, and the largest revision.
 type FinishedChanges = (File, ChangeCounts, Option<LargestRevision>);

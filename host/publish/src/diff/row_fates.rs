@@ -1,8 +1,8 @@
 //! Fate of each row of two snapshots: found by a merge of their sorted fingerprints, kept as two
 //! bits a row.
+use yearbook_sort::SortError;
 
 use super::fingerprints::{Fingerprint, SortedFingerprints};
-use yearbook_sort::SortError;
 
 /// Kind of a change, in Delta's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

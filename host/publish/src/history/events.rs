@@ -14,6 +14,7 @@ use yearbook_domain::changes::{ChangeSet, HistorySegment};
 use yearbook_domain::{Column, Snapshot};
 use yearbook_scan::Reader;
 use yearbook_scan::schema::{change_file_columns, unchecked_schema};
+use yearbook_sort::{ExternalSorter, KeyEncoder, SortError, SortedRows};
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
@@ -23,7 +24,6 @@ use crate::diff::fingerprints::{halves, hash_rows};
 use crate::error::PublishError;
 use crate::memory_budget::PublishMemory;
 use crate::publish::stages::{run_on_worker, sort_error};
-use yearbook_sort::{ExternalSorter, KeyEncoder, SortError, SortedRows};
 
 /// Columns behind those of the rows: the upper and the lower half of the row's hash, and what
 /// happened. No stored column has such a name.
@@ -47,7 +47,7 @@ pub(super) enum Event {
 
 impl Event {
     /// A number that sorts as events happen: of one version, rows go before others come.
-    fn encode(self) -> u64 {
+    pub(super) fn encode(self) -> u64 {
         match self {
             Self::Went(version) => version * 4,
             Self::Ended(version) => version * 4 + 1,
@@ -142,31 +142,47 @@ pub(super) async fn collect<S: LifeSink>(
     Ok(SortedEvents { rows: rows.map_err(sort_error(STAGE))?, sink })
 }
 
+/// The events of rows of a file of changes that lead to `version`; their kind stands behind their
+/// `columns`.
+pub(super) fn events_of_changes(
+    rows: &RecordBatch,
+    columns: usize,
+    version: u64,
+) -> Result<Vec<Event>, ArrowError> {
+    let kinds = rows.columns().get(columns).and_then(|kinds| kinds.as_string_opt::<i32>());
+    let kinds = kinds.ok_or_else(|| ArrowError::SchemaError("a change has no kind".to_owned()))?;
+    let event = |kind: Option<&str>| match kind {
+        Some("delete" | "update_preimage") => Event::Went(version),
+        _ => Event::Came(version),
+    };
+    Ok(kinds.iter().map(event).collect())
+}
+
 /// Does `take` with all rows of a stored file, as `target` shows them.
-async fn read<S: LifeSink>(
+pub(super) async fn read<T: Send + 'static>(
     workers: &Arc<Workers>,
     reader: &Reader,
     file: &Snapshot,
     target: &[Column],
-    mut collector: EventCollector<S>,
-    take: impl Fn(&mut EventCollector<S>, &RecordBatch) -> Result<(), SortError> + Send + Sync + 'static,
-) -> Result<EventCollector<S>, PublishError> {
+    mut state: T,
+    take: impl Fn(&mut T, &RecordBatch) -> Result<(), SortError> + Send + Sync + 'static,
+) -> Result<T, PublishError> {
     let (file, take) = (Arc::new(AlignedSnapshot::of_same_types(file, target)), Arc::new(take));
     let schema = unchecked_schema(target);
     let mut batches = file.scan(reader).await?.batches;
     while let Some(batch) = batches.try_next().await? {
         let (file, take, schema) = (Arc::clone(&file), Arc::clone(&take), Arc::clone(&schema));
         let job = move || {
-            take(&mut collector, &file.align(&batch, schema)?)?;
-            Ok(collector)
+            take(&mut state, &file.align(&batch, schema)?)?;
+            Ok(state)
         };
-        collector = run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
+        state = run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
     }
-    Ok(collector)
+    Ok(state)
 }
 
 /// The file of changes as a table of the shape that `like` has.
-fn change_file(like: &Snapshot, set: &ChangeSet) -> Snapshot {
+pub(super) fn change_file(like: &Snapshot, set: &ChangeSet) -> Snapshot {
     Snapshot {
         rows: set.rows,
         file: set.file.clone(),
@@ -197,14 +213,7 @@ impl<S: LifeSink> EventCollector<S> {
     /// Takes in rows of a file of changes that lead to `version`, their kind behind their columns.
     fn take_changes(&mut self, rows: &RecordBatch, version: u64) -> Result<(), SortError> {
         let columns = self.columns();
-        let kinds = rows.columns().get(columns).and_then(|kinds| kinds.as_string_opt::<i32>());
-        let kinds =
-            kinds.ok_or_else(|| ArrowError::SchemaError("a change has no kind".to_owned()))?;
-        let event = |kind: Option<&str>| match kind {
-            Some("delete" | "update_preimage") => Event::Went(version),
-            _ => Event::Came(version),
-        };
-        let events: Vec<Event> = kinds.iter().map(event).collect();
+        let events = events_of_changes(rows, columns, version)?;
         let rows = rows.project(&(0..columns).collect::<Vec<_>>())?;
         let hashes = hash_rows(&self.hasher, &rows)?;
         if let Some(touched) = &mut self.touched {

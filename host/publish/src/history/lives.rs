@@ -5,10 +5,10 @@ use arrow::array::{AsArray, PrimitiveArray, RecordBatch, UInt32Array};
 use arrow::compute::{concat_batches, take_record_batch};
 use arrow::datatypes::UInt64Type;
 use arrow::error::ArrowError;
+use yearbook_sort::{BlockLimits, SortError};
 
 use super::events::{Event, Life, LifeSink, NAMES, SortedEvents};
 use crate::diff::fingerprints::join;
-use yearbook_sort::{BlockLimits, SortError};
 
 /// Blocking: tells every life of the rows of `events`, and returns where they went. `starts` are
 /// the first versions of the segments, oldest first.

@@ -1,24 +1,20 @@
 //! A version whose file was not kept, made again of the next version that has one and of what
-//! changed in between: the rows that were there from the beginning.
+//! changed in between.
 
 use std::sync::Arc;
 
-use arrow::array::{BooleanArray, RecordBatch};
-use arrow::compute::filter_record_batch;
 use yearbook_domain::changes::HistorySegment;
 use yearbook_domain::{DatasetName, Namespace, ResultDigest, Snapshot};
-use yearbook_scan::schema::unchecked_schema;
+use yearbook_scan::Reader;
 use yearbook_storage::{MadeFile, ObjectStorage, StorageFailure};
 use yearbook_workers::Workers;
 
-use super::events::{Life, LifeSink, collect};
-use super::lives::tell_lives;
-use super::{STAGE, write_table};
+use super::rewind::SegmentChanges;
+use super::write_table;
 use crate::error::PublishError;
 use crate::memory_budget::PublishMemory;
 use crate::progress::SilentReporter;
-use crate::publish::stages::{TableWords, hash_table, run_on_worker, sort_error};
-use yearbook_sort::{ExternalSorter, SortError};
+use crate::publish::stages::{TableWords, hash_table};
 
 /// A version that is to be made again.
 #[derive(Clone, Copy)]
@@ -27,7 +23,7 @@ pub struct RestoredVersion<'a> {
     pub name: &'a DatasetName,
     /// Grouping of its dataset.
     pub namespace: &'a Namespace,
-    /// Its words; its file is not read.
+    /// Its words, and its file, which is not there.
     pub snapshot: &'a Snapshot,
     /// Digest of its rows.
     pub digest: ResultDigest,
@@ -54,30 +50,21 @@ pub async fn restore(
         primary_key: &snapshot.primary_key,
         date_column: snapshot.date_column.as_deref(),
     };
-    let schema = unchecked_schema(&snapshot.columns);
-    let sorter = ExternalSorter::new(schema, &words.sorted_by(), memory.table_bytes() / 2);
-    let sink = OldestRows(sorter.map_err(sort_error(STAGE))?);
-    let segments = std::slice::from_ref(segment);
-    let events = collect(memory, files, workers, &snapshot.columns, segments, sink).await?;
-    let starts = vec![segment.first];
-    let job = move || tell_lives(events, starts)?.0.finish().map(Arc::new);
-    let rows = run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
-    let found = hash_table(workers, &snapshot.columns, &rows, &SilentReporter).await?;
-    if found.finish() != digest {
-        let why = "what changed since then does not lead back to the rows that it had";
-        let file = ObjectStorage::key(&segment.last.file);
-        return Err(StorageFailure::damaged(&file, why).into());
+    let reader = Reader::new(files.clone(), Arc::clone(workers));
+    let columns = (snapshot.columns.as_slice(), words.sorted_by());
+    let budget = memory.table_bytes() / 2;
+    let changes = SegmentChanges::read(workers, &reader, columns, segment, budget).await?;
+    let rows = changes.rewind(workers, &reader, &snapshot.columns, segment).await?;
+    let made = write_table(workers, words, &snapshot.id, rows).await?;
+    // The file that it had, but for another release of the writer: then its rows are hashed.
+    if made.stored().sha256 != snapshot.file.sha256 {
+        let rows = changes.rewind(workers, &reader, &snapshot.columns, segment).await?;
+        let found = hash_table(workers, &snapshot.columns, rows, &SilentReporter).await?;
+        if found.finish() != digest {
+            let why = "what changed since then does not lead back to the rows that it had";
+            let file = ObjectStorage::key(&segment.last.file);
+            return Err(StorageFailure::damaged(&file, why).into());
+        }
     }
-    write_table(workers, words, (&snapshot.id, digest), &rows).await
-}
-
-/// Rows of the oldest version.
-struct OldestRows(ExternalSorter);
-
-impl LifeSink for OldestRows {
-    fn take(&mut self, rows: &RecordBatch, lives: &[Life]) -> Result<(), SortError> {
-        let oldest = BooleanArray::from_iter(lives.iter().map(|life| Some(life.from.is_none())));
-        let rows = filter_record_batch(rows, &oldest)?;
-        if rows.num_rows() == 0 { Ok(()) } else { self.0.add(rows) }
-    }
+    Ok(made)
 }

@@ -11,8 +11,8 @@ use yearbook_domain::changes::HistorySegment;
 use yearbook_domain::{
     Column, ColumnRole, ColumnType, DatasetName, Digest, Millis, Namespace, Snapshot, SnapshotId,
 };
-use yearbook_scan::ResultHasher;
 use yearbook_scan::schema::unchecked_schema;
+use yearbook_sort::{ExternalSorter, SortError};
 use yearbook_storage::{MadeFile, ObjectStorage};
 use yearbook_workers::Workers;
 
@@ -21,8 +21,7 @@ use super::lives::tell_lives;
 use super::{STAGE, write_table};
 use crate::error::PublishError;
 use crate::memory_budget::PublishMemory;
-use crate::publish::stages::{TableWords, run_on_worker, sort_error};
-use yearbook_sort::{ExternalSorter, SortError};
+use crate::publish::stages::{TableWords, all_columns, read_blocks, run_on_worker, sort_error};
 
 /// Column of the time from which a row was published so.
 pub const VALID_FROM: &str = "_valid_from";
@@ -85,10 +84,11 @@ pub async fn revisions(
     let starts = segments.iter().map(|segment| segment.first).collect();
     let job = move || tell_lives(events, starts)?.sorter.finish().map(Arc::new);
     let rows = run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
-    let id = SnapshotId::from_digest(Digest::of(format!("revisions {}", newest.id).as_bytes()));
+    let id =
+        SnapshotId::from_digest(Digest::compute(format!("revisions {}", newest.id).as_bytes()));
     let number = rows.rows();
-    let digest = ResultHasher::new(std::iter::empty()).finish();
-    let file = write_table(workers, words, (&id, digest), &rows).await?;
+    let blocks = read_blocks(workers, &rows, all_columns(&columns));
+    let file = write_table(workers, words, &id, blocks).await?;
     let stored = file.stored().clone();
     let keyed = !newest.primary_key.is_empty();
     let snapshot = Snapshot {

@@ -7,9 +7,9 @@ use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
 use arrow::row::Rows;
 use yearbook_domain::read_plan::PeriodForm;
+use yearbook_sort::KeyEncoder;
 
 use super::table_shape::TableShape;
-use yearbook_sort::KeyEncoder;
 
 /// Encoder of the series of each row.
 pub(super) struct SeriesKeyEncoder {

@@ -4,17 +4,14 @@ use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::error::ArrowError;
 use yearbook_domain::ResultDigest;
 use yearbook_domain::preview_facts::{CentroidSample, FACTS_VERSION, PreviewFacts, SeriesPreview};
-use yearbook_domain::values::{MAX_TEXT_BYTES, MAX_VALUES, StoredValues, ValuesPage};
-use yearbook_scan::ValueCounter;
+use yearbook_domain::values::StoredValues;
 
 use super::figures::{Figures, NumberColumn, date_at, dates};
 use super::latest::LatestRowsPass;
 use super::lines::LinePass;
 use super::series::SeriesCounter;
 use super::table_shape::TableShape;
-
-/// Bytes of text that the values of all columns together take at most, an equal part for each.
-pub(super) const MAX_VALUE_BYTES: usize = 16 << 20;
+use super::values_pass::ValuesPass;
 
 /// Rows of a table, in order, being counted.
 pub(crate) struct TablePass {
@@ -24,9 +21,7 @@ pub(crate) struct TablePass {
     figures: Vec<Figures>,
     /// `None` without a date column.
     series: Option<SeriesCounter>,
-    values: ValueCounter,
-    /// Bytes of text that the values of a column take at most.
-    value_bytes: usize,
+    values: ValuesPass,
     centroids: Option<CentroidPass>,
     latest: LatestRowsPass,
     digest: ResultDigest,
@@ -35,14 +30,9 @@ pub(crate) struct TablePass {
 impl TablePass {
     /// `digest` is that of the whole table.
     pub(crate) fn new(shape: TableShape, digest: ResultDigest) -> Result<Self, ArrowError> {
-        let has_room =
-            |position: &usize| shape.columns.get(*position).is_some_and(StoredValues::has_room_for);
-        let counted: Vec<usize> = (0..shape.columns.len()).filter(has_room).collect();
-        let page = ValuesPage { limit: MAX_VALUES, after: None };
         Ok(Self {
             rows: 0,
-            value_bytes: MAX_TEXT_BYTES.min(MAX_VALUE_BYTES / counted.len().max(1)),
-            values: ValueCounter::new(counted.into_iter().map(|at| (at, at)), shape.date, &page),
+            values: ValuesPass::new(&shape.columns),
             figures: vec![Figures::default(); shape.values.len()],
             series: shape.date.map(|_| SeriesCounter::new(&shape)).transpose()?,
             centroids: shape.geometry.map(|column| CentroidPass::new(column, shape.rows)),
@@ -75,7 +65,6 @@ impl TablePass {
             series.update(batch, &values, dates)?;
         }
         self.values.update(batch)?;
-        self.values.drop_large_columns(self.value_bytes);
         self.rows += batch.num_rows() as u64;
         Ok(())
     }
@@ -85,7 +74,7 @@ impl TablePass {
     pub(crate) fn finish(self) -> Result<(LinePass, StoredValues), ArrowError> {
         let Self { shape, rows, figures, series, values, .. } = self;
         let (centroids, latest, digest) = (self.centroids, self.latest, self.digest);
-        let values = StoredValues::new(values.finish().1);
+        let values = values.finish();
         let mut facts = PreviewFacts {
             version: FACTS_VERSION,
             rows,

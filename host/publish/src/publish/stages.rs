@@ -1,12 +1,14 @@
 //! The steps of publishing. Each hands small jobs to the workers and tells progress in between;
 //! reading a local file on a worker is meant, since decoding it is the greater part by far.
 
+mod blocks;
 mod read_rows;
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::Arc;
 
+use arrow::array::RecordBatch;
 use arrow::error::ArrowError;
 use parquet::errors::ParquetError;
 use yearbook_domain::meaning::ValueTexts;
@@ -16,10 +18,12 @@ use yearbook_domain::{
 };
 use yearbook_scan::schema::credit_entries;
 use yearbook_scan::{ResultHasher, RowBoundsWriter, compress_values};
-use yearbook_sort::{BlockLimits, RowBlock, SortError, SortedRows};
+use yearbook_sort::{RowBlock, SortError, SortedRows};
 use yearbook_storage::{ObjectStorage, Sidecar};
 use yearbook_workers::Workers;
 
+use self::blocks::for_each_block;
+pub(crate) use self::blocks::{BlockStream, read_blocks};
 pub(super) use self::read_rows::read;
 use crate::error::PublishError;
 use crate::package::DataPackage;
@@ -41,40 +45,8 @@ pub(super) async fn complete(
         .await?
 }
 
-/// Does `take` with every block of the columns (positions) of `rows`, in their order.
-async fn for_each_block<T: Send + 'static>(
-    workers: &Workers,
-    stage: &'static str,
-    (rows, columns): (&Arc<SortedRows>, Vec<usize>),
-    progress: &dyn ProgressReporter,
-    mut state: T,
-    take: impl Fn(T, &RowBlock) -> Result<T, PublishError> + Send + Sync + 'static,
-) -> Result<T, PublishError> {
-    progress.stage(stage, Some(rows.rows()));
-    let take = Arc::new(take);
-    let shared = Arc::clone(rows);
-    let open = move || shared.read(columns, BlockLimits::FILE);
-    let mut ordered = run_on_worker(workers, stage, open).await?.map_err(sort_error(stage))?;
-    loop {
-        let take = Arc::clone(&take);
-        let job = move || {
-            let Some(block) = ordered.next_block().map_err(sort_error(stage))? else {
-                return Ok((ordered, state, 0));
-            };
-            let taken = block.rows.num_rows() as u64;
-            Ok::<_, PublishError>((ordered, take(state, &block)?, taken))
-        };
-        let taken;
-        (ordered, state, taken) = run_on_worker(workers, stage, job).await??;
-        if taken == 0 {
-            return Ok(state);
-        }
-        progress.advance(taken);
-    }
-}
-
 /// Positions of the columns of a table in its sorted rows.
-fn all_columns(columns: &[Column]) -> Vec<usize> {
+pub(crate) fn all_columns(columns: &[Column]) -> Vec<usize> {
     (0..columns.len()).collect()
 }
 
@@ -85,7 +57,9 @@ pub(super) async fn compute_id(
     rows: &Arc<SortedRows>,
     progress: &dyn ProgressReporter,
 ) -> Result<(SnapshotId, ResultDigest), PublishError> {
-    let hasher = hash_table(workers, &package.columns, rows, progress).await?;
+    progress.stage("identifying", Some(rows.rows()));
+    let blocks = read_blocks(workers, rows, all_columns(&package.columns));
+    let hasher = hash_table(workers, &package.columns, blocks, progress).await?;
     Ok((snapshot_id(package, &hasher), hasher.finish()))
 }
 
@@ -93,7 +67,7 @@ pub(super) async fn compute_id(
 pub(crate) async fn hash_table(
     workers: &Workers,
     columns: &[Column],
-    rows: &Arc<SortedRows>,
+    blocks: BlockStream<'_>,
     progress: &dyn ProgressReporter,
 ) -> Result<ResultHasher, PublishError> {
     const STAGE: &str = "identifying";
@@ -101,14 +75,14 @@ pub(crate) async fn hash_table(
         hasher.update(&block.rows).map_err(internal_error(STAGE))?;
         Ok(hasher)
     };
-    let (all, hasher) = ((rows, all_columns(columns)), ResultHasher::new(columns.iter()));
-    for_each_block(workers, STAGE, all, progress, hasher, take).await
+    let hasher = ResultHasher::new(columns.iter());
+    for_each_block(workers, STAGE, blocks, progress, hasher, take).await
 }
 
 /// A file in the temporary folder, and what was found on the way.
-pub(crate) struct WrittenTable {
+pub(crate) struct WrittenTable<T> {
     pub(crate) file: File,
-    pub(crate) counted: TablePass,
+    pub(crate) counted: T,
     /// Bounds of the rows of a table with geometry.
     pub(crate) bounds: Option<RowBoundsWriter>,
 }
@@ -151,15 +125,37 @@ impl DataPackage {
     }
 }
 
-/// Writes the file to the temporary folder, without a name there: a process that is killed leaves
-/// nothing behind. The rows that are written are counted on the way, and their geometry is bounded.
-pub(crate) async fn write(
-    workers: &Workers,
+/// Begins to count so many rows of a table with `digest`.
+pub(super) fn count(
     words: TableWords<'_>,
-    (id, digest): (&SnapshotId, ResultDigest),
-    rows: &Arc<SortedRows>,
+    rows: u64,
+    digest: ResultDigest,
+) -> Result<TablePass, PublishError> {
+    let shape = TableShape::new(words.columns.to_vec(), words.primary_key, rows);
+    TablePass::new(shape, digest).map_err(internal_error("writing"))
+}
+
+/// A count of rows as they come, in a state.
+pub(crate) trait CountRows<T>:
+    Fn(&mut T, &RecordBatch) -> Result<(), ArrowError> + Send + Sync + 'static
+{
+}
+
+impl<T, F> CountRows<T> for F where
+    F: Fn(&mut T, &RecordBatch) -> Result<(), ArrowError> + Send + Sync + 'static
+{
+}
+
+/// Writes the file to the temporary folder, without a name there: a process that is killed leaves
+/// nothing behind. The rows that are written are counted on the way, by `count` in `counted`, and
+/// their geometry is bounded.
+pub(crate) async fn write<T: Send + 'static>(
+    workers: &Workers,
+    (words, id): (TableWords<'_>, &SnapshotId),
+    blocks: BlockStream<'_>,
+    (counted, count): (T, impl CountRows<T>),
     progress: &dyn ProgressReporter,
-) -> Result<WrittenTable, PublishError> {
+) -> Result<WrittenTable<T>, PublishError> {
     const STAGE: &str = "writing";
     let temporary = tempfile::tempfile().map_err(temporary_file_error)?;
     let file = temporary.try_clone().map_err(temporary_file_error)?;
@@ -171,8 +167,6 @@ pub(crate) async fn write(
         compression: FileCompression::Fast,
     };
     let writer = SnapshotWriter::new(file, &description).map_err(parquet_error(STAGE))?;
-    let shape = TableShape::new(columns.to_vec(), words.primary_key, rows.rows());
-    let counted = TablePass::new(shape, digest).map_err(internal_error(STAGE))?;
     let geometry = columns.iter().position(|column| column.role == ColumnRole::Geometry);
     let mut bounds = None;
     if let Some(column) = geometry.and_then(|position| columns.get(position)) {
@@ -180,7 +174,7 @@ pub(crate) async fn write(
         bounds = Some(RowBoundsWriter::new(temporary, column.few_values));
     }
     let take = move |(mut writer, mut counted, mut bounds), block: &RowBlock| {
-        TablePass::update(&mut counted, &block.rows).map_err(internal_error(STAGE))?;
+        count(&mut counted, &block.rows).map_err(internal_error(STAGE))?;
         let group = SnapshotWriter::append(&mut writer, &block.rows, block.ends_group);
         let group = group.map_err(parquet_error(STAGE))?;
         let column = geometry.and_then(|position| block.rows.columns().get(position));
@@ -190,10 +184,9 @@ pub(crate) async fn write(
         }
         Ok((writer, counted, bounds))
     };
-    let all = (rows, all_columns(columns));
     let state = (writer, counted, bounds);
     let (writer, counted, bounds) =
-        for_each_block(workers, STAGE, all, progress, state, take).await?;
+        for_each_block(workers, STAGE, blocks, progress, state, take).await?;
     run_on_worker(workers, STAGE, move || writer.finish()).await?.map_err(parquet_error(STAGE))?;
     Ok(WrittenTable { file: temporary, counted, bounds })
 }
@@ -210,7 +203,7 @@ pub(super) async fn store_bounds(
 
 /// Draws the lines of previews, reading again the columns that they need. Returns the facts, and
 /// the values of the columns that have few in their stored form, labels with them.
-pub(crate) async fn summarise(
+pub(super) async fn summarise(
     workers: &Workers,
     (counted, labels): (TablePass, BTreeMap<usize, ValueTexts>),
     rows: &Arc<SortedRows>,
@@ -230,7 +223,8 @@ pub(crate) async fn summarise(
             lines.update(&block.rows).map_err(internal_error(STAGE))?;
             Ok(lines)
         };
-        let needed = (rows, lines.columns().to_vec());
+        progress.stage(STAGE, Some(rows.rows()));
+        let needed = read_blocks(workers, rows, lines.columns().to_vec());
         lines = for_each_block(workers, STAGE, needed, progress, lines, take).await?;
     }
     let facts = run_on_worker(workers, STAGE, move || lines.finish()).await?;

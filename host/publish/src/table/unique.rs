@@ -8,9 +8,9 @@ use arrow::datatypes::{Float64Type, Schema, UInt64Type};
 use arrow::error::ArrowError;
 use arrow::row::OwnedRow;
 use arrow::util::display::array_value_to_string;
+use yearbook_sort::{BlockLimits, ExternalSorter, KeyEncoder, SortError, SortedRows};
 
 use crate::faults::{FaultList, MAX_LISTED};
-use yearbook_sort::{BlockLimits, ExternalSorter, KeyEncoder, SortError, SortedRows};
 
 /// Keys in the order of the input, as they are read. Strictly ascending keys cannot repeat, and
 /// most tables come with them.

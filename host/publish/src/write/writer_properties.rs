@@ -5,10 +5,10 @@ use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use yearbook_domain::{Column, ColumnType};
+use yearbook_sort::GROUP_ROWS;
 
 use super::{FileCompression, SnapshotFileMetadata};
 use crate::table::distinct_values::MAX_DICTIONARY_BYTES;
-use yearbook_sort::GROUP_ROWS;
 
 /// Rows of a data page: what the page index lets a reader skip. A response of 100 rows decodes one
 /// page a column.

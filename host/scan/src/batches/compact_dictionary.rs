@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, DictionaryArray, Int32Array, PrimitiveArray,
-    UInt32Array,
+    Array, ArrayRef, AsArray, BooleanArray, BooleanBufferBuilder, DictionaryArray, Int32Array,
+    PrimitiveArray, UInt32Array,
 };
 use arrow::compute::take;
 use arrow::datatypes::{ArrowPrimitiveType, DataType, Float64Type, Int32Type, Int64Type};
@@ -26,24 +26,22 @@ pub(super) fn compact_dictionary(column: ArrayRef) -> Result<ArrayRef, ArrowErro
         return Ok(column);
     }
     let place = |key: i32| usize::try_from(key).unwrap_or(usize::MAX);
-    let mut new_keys: Vec<Option<i32>> = vec![None; values.len()];
-    for key in keys.iter().flatten() {
-        if let Some(new) = new_keys.get_mut(place(key)) {
-            *new = Some(0);
-        }
+    // One bit a value: a dictionary may have thousands for each row.
+    let mut is_used = BooleanBufferBuilder::new(values.len());
+    is_used.append_n(values.len(), false);
+    for key in keys.iter().flatten().map(place).filter(|key| *key < values.len()) {
+        is_used.set_bit(key, true);
     }
-    let mut used: Vec<u32> = Vec::new();
-    for (old, new) in (0_u32..).zip(&mut new_keys) {
-        if new.is_some() {
-            *new = i32::try_from(used.len()).ok();
-            used.push(old);
-        }
-    }
+    let used: Vec<u32> = is_used.finish().set_indices_u32().collect();
     if used.len() == values.len() {
         return Ok(column);
     }
-    let of_row = |key: i32| new_keys.get(place(key)).copied().flatten();
-    let keys: Int32Array = keys.iter().map(|key| key.and_then(of_row)).collect();
+    let mut new_keys = vec![0_i32; values.len()];
+    for (new, old) in (0..).zip(&used) {
+        new_keys[*old as usize] = new;
+    }
+    let new_key = |key: i32| new_keys.get(place(key)).copied();
+    let keys: Int32Array = keys.iter().map(|key| key.and_then(new_key)).collect();
     let values = take(values, &UInt32Array::from(used), None)?;
     Ok(Arc::new(DictionaryArray::try_new(keys, values)?))
 }

@@ -16,7 +16,7 @@ use super::compact_dictionary::{canonical_column, compact_dictionary};
 use super::long_text;
 use crate::StorageFailure;
 use crate::decode::{
-    BudgetPermit, CachedColumn, FileSource, ParquetFile, Projection, RowRange,
+    BudgetPermit, CachedColumn, FileSource, KeptColumn, ParquetFile, Projection, RowRange,
     is_dictionary_encoded, is_one_task, take_rows,
 };
 use crate::filter::{RowPredicate, match_rows};
@@ -162,9 +162,9 @@ impl ScanContext {
         let batches = {
             let rows = places.len();
             let fields = self.source.parquet.output.schema().fields();
-            let take = |(column, &leaf): (&ArrayRef, &usize)| {
+            let take = |(column, &leaf): (&KeptColumn, &usize)| {
                 let data_type = fields.get(leaf).map_or(&DataType::Null, |field| field.data_type());
-                canonical_column(take_rows(column, &places, data_type)?)
+                canonical_column(take_rows(&column.rows, &places, data_type)?)
             };
             let columns = columns.iter().zip(leaves).map(take).collect::<Result<Vec<_>, _>>();
             columns.and_then(|columns| self.projection.arrange(&columns, rows))

@@ -13,6 +13,7 @@ use arrow::datatypes::{
 use arrow::error::ArrowError;
 use yearbook_cache::Cache;
 
+use super::dictionary::ColumnDictionary;
 use super::footer::ColumnChunkId;
 use super::page_cache::entry_weight;
 use crate::StorageFailure;
@@ -25,16 +26,36 @@ pub(crate) const COLUMN_CACHE_BYTES: u64 = 320 << 20;
 /// all, seldom repeats, and takes long to compare.
 const MAX_REPEATED_BYTES: usize = 64;
 
+/// A column of a row group.
+#[derive(Clone)]
+pub(crate) struct KeptColumn {
+    pub(crate) rows: ArrayRef,
+    /// Values that it was given here, each once; `None` for those of the file, and for others.
+    pub(crate) values: Option<Arc<ColumnDictionary>>,
+}
+
+impl KeptColumn {
+    /// A column with values of the file, or without.
+    pub(crate) fn as_read(rows: ArrayRef) -> Self {
+        Self { rows, values: None }
+    }
+
+    /// Bytes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        column_bytes(&self.rows) + self.values.as_ref().map_or(0, |values| values.bytes())
+    }
+}
+
 /// Columns of row groups, of all files.
 pub(crate) struct ColumnCache {
-    columns: Cache<ColumnChunkId, ArrayRef>,
+    columns: Cache<ColumnChunkId, KeptColumn>,
     bytes: u64,
 }
 
 impl ColumnCache {
     /// Nothing yet; `bytes` at most.
     pub(crate) fn new(bytes: u64) -> Self {
-        let weigh = |_: &ColumnChunkId, column: &ArrayRef| entry_weight(column_bytes(column));
+        let weigh = |_: &ColumnChunkId, column: &KeptColumn| entry_weight(column.bytes());
         // A table is worth nothing by halves, and frequency would keep one out for long that is
         // asked for after a larger one was.
         Self { columns: Cache::weighted_by_recency(bytes, weigh), bytes }
@@ -57,7 +78,7 @@ impl ColumnCache {
     }
 
     /// A column, if it is here.
-    pub(super) async fn get(&self, chunk: ColumnChunkId) -> Option<ArrayRef> {
+    pub(super) async fn get(&self, chunk: ColumnChunkId) -> Option<KeptColumn> {
         self.columns.get(&chunk).await
     }
 
@@ -66,8 +87,8 @@ impl ColumnCache {
     pub(super) async fn get_or_load(
         &self,
         chunk: ColumnChunkId,
-        load: impl Future<Output = Result<ArrayRef, LoadFailure>> + Send,
-    ) -> Result<Option<ArrayRef>, StorageFailure> {
+        load: impl Future<Output = Result<KeptColumn, LoadFailure>> + Send,
+    ) -> Result<Option<KeptColumn>, StorageFailure> {
         let column = self.columns.try_get_with(chunk, load).await;
         column.map(Some).or_else(|shared| match &*shared {
             LoadFailure::NoRoom => Ok(None),
@@ -86,7 +107,7 @@ pub(super) enum LoadFailure {
 }
 
 /// Bytes of a column with its dictionary, which nobody else may hold.
-pub(super) fn column_bytes(column: &ArrayRef) -> usize {
+fn column_bytes(column: &ArrayRef) -> usize {
     match column.as_any_dictionary_opt() {
         Some(keyed) => {
             keyed.keys().get_buffer_memory_size() + keyed.values().get_buffer_memory_size()

@@ -24,12 +24,14 @@ pub(crate) struct ColumnDictionary {
     values: ArrayRef,
     /// The same folded, once somebody has searched it.
     folded: OnceLock<CaseFolded>,
+    /// Numbers of the texts, least text first, once somebody has looked for one.
+    order: OnceLock<Vec<u32>>,
 }
 
 impl ColumnDictionary {
     /// Values as they were decoded.
     pub(crate) fn new(values: ArrayRef) -> Self {
-        Self { values, folded: OnceLock::new() }
+        Self { values, folded: OnceLock::new(), order: OnceLock::new() }
     }
 
     /// The values, shared by everybody who reads this chunk.
@@ -48,9 +50,22 @@ impl ColumnDictionary {
         Some(self.folded.get_or_init(|| CaseFolded::new(texts)))
     }
 
-    /// Bytes in memory, the folded copy counted before it is made.
+    /// Numbers of the texts, least text first, so that thousands are searched by halves; none where
+    /// they are not text.
+    pub(crate) fn order(&self) -> &[u32] {
+        self.order.get_or_init(|| {
+            let Some(texts) = self.texts() else { return Vec::new() };
+            // Those of a key come in two runs at most, which takes little.
+            let mut order: Vec<u32> = (0..).take(texts.len()).collect();
+            order.sort_by_key(|place| texts.value(*place as usize));
+            order
+        })
+    }
+
+    /// Bytes in memory, the folded copy and the order counted before they are made.
     pub(crate) fn bytes(&self) -> usize {
-        self.values.get_buffer_memory_size() * 2 + self.values.len() * size_of::<usize>()
+        let each = size_of::<usize>() + size_of::<u32>();
+        self.values.get_buffer_memory_size() * 2 + self.values.len() * each
     }
 }
 

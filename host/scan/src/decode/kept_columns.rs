@@ -1,12 +1,15 @@
 //! Columns of row groups for reads of scattered rows: from memory, or decoded whole and then kept,
 //! once rows that were read one by one have cost as much.
 
-use arrow::array::{Array as _, ArrayRef, RecordBatch};
+use std::sync::Arc;
+
+use arrow::array::{Array as _, AsArray as _, RecordBatch};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use parquet::arrow::ProjectionMask;
 use parquet::errors::ParquetError;
 
-use super::column_cache::{LoadFailure, column_bytes, is_convertible, join_parts};
+use super::column_cache::{KeptColumn, LoadFailure, is_convertible, join_parts};
+use super::dictionary::ColumnDictionary;
 use super::file_source::FileSource;
 use super::kept_bytes::estimated_bytes;
 use super::page_location::{PageLocation, pages_covering};
@@ -32,7 +35,7 @@ impl FileSource {
         &self,
         leaves: &[usize],
         range: &RowRange,
-    ) -> Result<Option<Vec<ArrayRef>>, StorageFailure> {
+    ) -> Result<Option<Vec<KeptColumn>>, StorageFailure> {
         if self.parquet.kept_bytes(leaves) > self.columns.max_bytes() {
             return Ok(None);
         }
@@ -57,7 +60,7 @@ impl FileSource {
         leaves: &[usize],
         missing: &[usize],
         range: &RowRange,
-    ) -> Result<Option<Vec<ArrayRef>>, StorageFailure> {
+    ) -> Result<Option<Vec<KeptColumn>>, StorageFailure> {
         let group = range.group;
         let bytes = missing
             .iter()
@@ -72,7 +75,7 @@ impl FileSource {
         };
         let at_once = if self.files.is_local() { 1 } else { CONCURRENT_COLUMNS };
         let loads = stream::iter(leaves.iter().map(load).collect::<Vec<_>>());
-        let columns: Option<Vec<ArrayRef>> =
+        let columns: Option<Vec<KeptColumn>> =
             loads.buffered(at_once).try_collect::<Vec<_>>().await?.into_iter().collect();
         if columns.is_some() {
             self.parquet.restart_scattered(group);
@@ -82,7 +85,7 @@ impl FileSource {
 
     /// A column of a row group, where there is room for it. Whoever waits for one that another
     /// loads needs none.
-    async fn load_column(&self, group: usize, leaf: usize) -> Result<ArrayRef, LoadFailure> {
+    async fn load_column(&self, group: usize, leaf: usize) -> Result<KeptColumn, LoadFailure> {
         let bytes = self.estimated_bytes(group, leaf);
         let _room = self.budget.take(bytes * 2).ok_or(LoadFailure::NoRoom)?;
         self.decode_column(group, leaf).await.map_err(LoadFailure::Storage)
@@ -112,7 +115,7 @@ impl FileSource {
     }
 
     /// A column of a row group, as it is kept.
-    async fn decode_column(&self, group: usize, leaf: usize) -> Result<ArrayRef, StorageFailure> {
+    async fn decode_column(&self, group: usize, leaf: usize) -> Result<KeptColumn, StorageFailure> {
         let parquet = &self.parquet;
         let rows = parquet.rows_of(group);
         let mean = self.estimated_bytes(group, leaf) / rows.max(1) as u64;
@@ -138,12 +141,16 @@ impl FileSource {
         }
         let column = self
             .run_on_worker(group, move || {
-                let mut column = join_parts(&parts)?;
-                column.shrink_to_fit();
-                Ok(column)
+                let mut rows = join_parts(&parts)?;
+                rows.shrink_to_fit();
+                let is_plain = parts.iter().all(|part| part.as_any_dictionary_opt().is_none());
+                let given = rows.as_any_dictionary_opt().filter(|_| is_plain);
+                let values =
+                    given.map(|keyed| Arc::new(ColumnDictionary::new(Arc::clone(keyed.values()))));
+                Ok(KeptColumn { rows, values })
             })
             .await?;
-        parquet.record_kept_bytes(group, leaf, column_bytes(&column) as u64);
+        parquet.record_kept_bytes(group, leaf, column.bytes() as u64);
         Ok(column)
     }
 

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanBufferBuilder, PrimitiveArray, StringArray};
-use arrow::buffer::BooleanBuffer;
+use arrow::buffer::{BooleanBuffer, Buffer};
 use arrow::datatypes::{
     ArrowDictionaryKeyType, ArrowNativeType, DataType, Float64Type, Int32Type, Int64Type,
     UInt8Type, UInt16Type,
@@ -90,6 +90,9 @@ impl ColumnPredicate {
             return None;
         }
         let texts = dictionary.texts()?;
+        if let ColumnTest::AnyOf(values) = &self.test {
+            return Some(equal_values(texts, dictionary.order(), values));
+        }
         if self.patterns.is_empty() {
             return Some(self.text_hits(texts));
         }
@@ -160,6 +163,22 @@ impl ColumnPredicate {
     }
 }
 
+/// The texts that equal one of `values`. `order` are their places, least text first.
+fn equal_values(texts: &StringArray, order: &[u32], values: &[ColumnValue]) -> BooleanBuffer {
+    let mut hits = BooleanBufferBuilder::new(texts.len());
+    hits.append_n(texts.len(), false);
+    let text = |place: &u32| ValueRef::Text(texts.value(*place as usize).as_bytes());
+    for value in values {
+        let from = order.partition_point(|place| text(place).compare(value).is_lt());
+        // A dictionary may have a value twice.
+        let equal = order.get(from..).unwrap_or_default().iter();
+        for place in equal.take_while(|place| text(place).compare(value).is_eq()) {
+            hits.set_bit(*place as usize, true);
+        }
+    }
+    hits.finish()
+}
+
 /// The rows of a dictionary-encoded column whose value is among `hits` of its dictionary, or among
 /// those that `test` finds where these are not known; null never is.
 pub(super) fn keyed_rows(
@@ -203,16 +222,55 @@ fn key_rows<K: ArrowDictionaryKeyType>(
 }
 
 /// The rows at which `number` stands. A value that few rows have is looked for in 64 rows at a
-/// time, without a branch.
+/// time, without a branch, and nothing is written where it is not.
 fn equal_rows<N: ArrowNativeType>(numbers: &[N], number: N) -> BooleanBuffer {
-    let mut rows = BooleanBufferBuilder::new(numbers.len());
-    for part in numbers.chunks(64) {
-        let is_equal = |other: &N| *other == number;
+    let mut words = vec![0_u64; numbers.len().div_ceil(64)];
+    let is_equal = |other: &N| *other == number;
+    let bits = |part: &[N]| {
+        let numbered = part.iter().enumerate();
+        numbered.fold(0, |bits, (bit, other)| bits | u64::from(is_equal(other)) << bit)
+    };
+    let (parts, rest) = numbers.as_chunks::<64>();
+    for (word, part) in words.iter_mut().zip(parts) {
         if part.iter().fold(false, |any, other| any | is_equal(other)) {
-            part.iter().for_each(|other| rows.append(is_equal(other)));
-        } else {
-            rows.append_n(part.len(), false);
+            *word = bits(part);
         }
     }
-    rows.finish()
+    if let Some(last) = words.get_mut(parts.len()) {
+        *last = bits(rest);
+    }
+    BooleanBuffer::new(Buffer::from_vec(words), 0, numbers.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn a_value_is_found_wherever_a_dictionary_has_it_contract_15() {
+        // In two runs, as the values of a key begin within a row group, and one of them twice.
+        let texts = StringArray::from(vec!["f", "g", "a", "c", "é", "a"]);
+        let dictionary = ColumnDictionary::new(Arc::new(texts));
+        let values = ["a", "b", "f", "é", "z"].map(|text| ColumnValue::Text(text.to_owned()));
+        let predicate = ColumnPredicate::new(0, ColumnTest::AnyOf(values.to_vec()));
+        let hits = predicate.dictionary_hits(&dictionary);
+        let places = hits.map(|hits| hits.set_indices().collect::<Vec<_>>());
+        assert_eq!(places, Some(vec![0, 2, 4, 5]));
+    }
+
+    #[test]
+    fn a_number_is_found_in_every_row_up_to_the_last_contract_15() {
+        for length in [0, 1, 63, 64, 65, 127, 128, 130] {
+            for place in 0..length {
+                let numbers: Vec<u16> = (0..length).map(|row| u16::from(row == place)).collect();
+                let rows = equal_rows(&numbers, 1);
+                assert_eq!(rows.len(), length);
+                assert_eq!(rows.set_indices().collect::<Vec<_>>(), [place]);
+                let others = equal_rows(&numbers, 0);
+                assert_eq!(others.count_set_bits(), length - 1);
+            }
+        }
+    }
 }

@@ -3,16 +3,17 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array as _, ArrayRef, AsArray as _, BooleanBufferBuilder};
+use arrow::array::{Array as _, AsArray as _, BooleanBufferBuilder};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::take;
 use arrow::datatypes::DataType;
+use arrow::error::ArrowError;
 use parquet::arrow::ProjectionMask;
 use parquet::errors::ParquetError;
 
 use super::row_predicate::RowPredicate;
 use crate::StorageFailure;
-use crate::decode::{FileSource, RowRange, task_ranges};
+use crate::decode::{FileSource, KeptColumn, RowRange, task_ranges};
 
 /// Rows decoded at a time while matches are looked for.
 const FILTER_BATCH_ROWS: usize = 8192;
@@ -26,12 +27,12 @@ const INITIAL_ROWS: u64 = 16 << 10;
 
 /// A test of so many rows of the columns that it reads.
 trait RowTest:
-    Fn(&[ArrayRef], usize) -> Result<BooleanBuffer, ParquetError> + Clone + Send + 'static
+    Fn(&[KeptColumn], usize) -> Result<BooleanBuffer, ParquetError> + Clone + Send + 'static
 {
 }
 
 impl<T> RowTest for T where
-    T: Fn(&[ArrayRef], usize) -> Result<BooleanBuffer, ParquetError> + Clone + Send + 'static
+    T: Fn(&[KeptColumn], usize) -> Result<BooleanBuffer, ParquetError> + Clone + Send + 'static
 {
 }
 
@@ -54,7 +55,9 @@ pub(crate) async fn find(
 ) -> Result<Matches, StorageFailure> {
     let parquet = &source.parquet;
     let mut from = window.start;
-    let mut rows = BooleanBufferBuilder::new(0);
+    // All of it at once: grown step by step it would be copied as often.
+    let looked_at = window.end.saturating_sub(window.start);
+    let mut rows = BooleanBufferBuilder::new(usize::try_from(looked_at).unwrap_or(0));
     let mut left = usize::try_from(max_rows).unwrap_or(usize::MAX);
     let first = window.end.min(window.start.saturating_add(INITIAL_ROWS));
     let parts = [window.start..first, first..window.end];
@@ -103,7 +106,7 @@ pub(crate) async fn match_rows(
         let enough = if left.geometry.is_some() { usize::MAX } else { enough };
         let test = {
             let (predicate, left) = (Arc::clone(predicate), Arc::clone(&left));
-            move |columns: &[ArrayRef], rows| predicate.rows(columns, rows, &left)
+            move |columns: &[KeptColumn], rows| predicate.rows(columns, rows, &left)
         };
         let found = read_matches(source, range.clone(), &left.leaves, test, enough).await?;
         let Some(found) = found else { return Ok(None) };
@@ -129,7 +132,7 @@ pub(crate) async fn match_rows(
     };
     let test = {
         let (predicate, left) = (Arc::clone(predicate), Arc::clone(&left));
-        move |columns: &[ArrayRef], rows| match &left.geometry {
+        move |columns: &[KeptColumn], rows| match &left.geometry {
             Some(geometry) => predicate.geometry_rows(columns, geometry),
             None => Ok(BooleanBuffer::new_unset(rows)),
         }
@@ -159,7 +162,7 @@ async fn read_matches(
     let range = RowRange { wanted: range.wanted.filter(BooleanBuffer::has_false), ..range };
     if let Some(columns) = source.kept_columns(leaves, &range).await? {
         // Comparing numbers of all rows takes less than choosing those that are wanted.
-        if columns.iter().all(|column| column.as_any_dictionary_opt().is_some()) {
+        if columns.iter().all(|column| column.rows.as_any_dictionary_opt().is_some()) {
             let all = RowRange { wanted: None, ..range };
             return Box::pin(test_columns(source, &all, columns, test, (enough, wanted))).await;
         }
@@ -179,7 +182,10 @@ async fn read_matches(
     while found.len() < decoded && matches <= enough {
         let test = test.clone();
         let rows = source
-            .batch(group, reader, move |batch| test(batch.columns(), batch.num_rows()))
+            .batch(group, reader, move |batch| {
+                let columns = batch.columns().iter().cloned().map(KeptColumn::as_read);
+                test(&columns.collect::<Vec<_>>(), batch.num_rows())
+            })
             .await?;
         let Some((rest, rows)) = rows else { break };
         source.cache.metrics.rows_searched.add(rows.len() as u64);
@@ -200,13 +206,13 @@ async fn read_matches(
 async fn test_columns(
     source: &FileSource,
     range: &RowRange,
-    columns: Vec<ArrayRef>,
+    columns: Vec<KeptColumn>,
     test: impl RowTest,
     (enough, mask): (usize, Option<BooleanBuffer>),
 ) -> Result<Option<BooleanBuffer>, StorageFailure> {
     let places = range.wanted.is_some().then(|| range.wanted_places());
     let decoded = places.as_ref().map_or(range.rows.len(), |places| places.len());
-    let is_plain = |column: &ArrayRef| *column.data_type() == DataType::Utf8;
+    let is_plain = |column: &KeptColumn| *column.rows.data_type() == DataType::Utf8;
     let at_once = if columns.iter().any(is_plain) { FILTER_BATCH_ROWS } else { KEPT_BATCH_ROWS };
     let (columns, first) = (Arc::new(columns), range.rows.start);
     let mut found = BooleanBufferBuilder::new(decoded);
@@ -216,9 +222,12 @@ async fn test_columns(
         let places = places.as_ref().map(|places| places.slice(start, rows));
         let (columns, test) = (Arc::clone(&columns), test.clone());
         let job = move || {
-            let cut = columns.iter().map(|column| match &places {
-                Some(places) => take(column, places, None),
-                None => Ok(column.slice(first + start, rows)),
+            let cut = columns.iter().map(|column| {
+                let rows = match &places {
+                    Some(places) => take(&column.rows, places, None)?,
+                    None => column.rows.slice(first + start, rows),
+                };
+                Ok::<_, ArrowError>(KeptColumn { rows, values: column.values.clone() })
             });
             test(&cut.collect::<Result<Vec<_>, _>>()?, rows)
         };

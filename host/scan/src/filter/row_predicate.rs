@@ -16,7 +16,7 @@ use yearbook_domain::read_plan::Condition;
 use super::column_predicate::{ColumnPredicate, keyed_rows};
 use super::pruning::{Coverage, group_coverage, page_rows};
 use crate::StorageFailure;
-use crate::decode::{ColumnDictionary, FileSource, ParquetFile};
+use crate::decode::{ColumnDictionary, FileSource, KeptColumn, ParquetFile};
 use crate::geometry_box::GeometryBox;
 use crate::row_bounds::{BoxRows, RowBounds};
 use crate::search_pattern::{CaseFolded, SearchPattern};
@@ -195,6 +195,7 @@ impl RowPredicate {
         if candidates.as_ref().is_some_and(|rows| !rows.has_true()) {
             return None;
         }
+        let candidates = candidates.filter(BooleanBuffer::has_false);
         let geometry = self.geometry.as_ref().map_or(GeometryRows::None, |_| GeometryRows::All);
         Some(OpenTests { conditions, candidates, geometry })
     }
@@ -323,7 +324,7 @@ impl RowPredicate {
     /// The matches among `rows` rows of `columns`, the decoded columns [`GroupPredicate::leaves`].
     pub(super) fn rows(
         &self,
-        columns: &[ArrayRef],
+        columns: &[KeptColumn],
         rows: usize,
         group: &GroupPredicate,
     ) -> Result<BooleanBuffer, ParquetError> {
@@ -332,32 +333,34 @@ impl RowPredicate {
             let place = group.leaves.binary_search(&leaf).ok();
             place.and_then(|place| columns.get(place)).ok_or_else(missing)
         };
-        let mut found = match &self.search {
-            None => BooleanBuffer::new_set(rows),
-            Some(pattern) => {
-                let mut found = BooleanBuffer::new_unset(rows);
-                for TestedColumn { leaf, hits } in &group.dimensions {
-                    found = &found | &search_rows(pattern, column(*leaf)?, hits.as_ref())?;
-                }
-                found
+        let mut found = None;
+        if let Some(pattern) = &self.search {
+            let mut any = BooleanBuffer::new_unset(rows);
+            for TestedColumn { leaf, hits } in &group.dimensions {
+                any = &any | &search_rows(pattern, &column(*leaf)?.rows, hits.as_ref())?;
             }
-        };
+            found = Some(any);
+        }
         for (place, TestedColumn { leaf, hits }) in &group.conditions {
             let condition = self.conditions.get(*place).ok_or_else(missing)?;
-            found = &found & &condition.rows(column(*leaf)?, hits.as_ref())?;
+            let column = column(*leaf)?;
+            let given = || condition.dictionary_hits(column.values.as_deref()?);
+            let hits = hits.clone().or_else(given);
+            let own = condition.rows(&column.rows, hits.as_ref())?;
+            found = Some(found.map_or_else(|| own.clone(), |others| &others & &own));
         }
-        Ok(found)
+        Ok(found.unwrap_or_else(|| BooleanBuffer::new_set(rows)))
     }
 
     /// The rows of the decoded geometry, alone in `columns`, that meet the box.
     pub(super) fn geometry_rows(
         &self,
-        columns: &[ArrayRef],
+        columns: &[KeptColumn],
         group: &GroupGeometry,
     ) -> Result<BooleanBuffer, ParquetError> {
         let missing = || ParquetError::General("no geometry was decoded".to_owned());
         let test = self.geometry.as_ref().ok_or_else(missing)?;
-        let geometry = columns.first().ok_or_else(missing)?;
+        let geometry = &columns.first().ok_or_else(missing)?.rows;
         match geometry.as_string_opt::<i32>() {
             Some(texts) => test.hits(texts),
             // Text that is no geometry fails where a row has it.

@@ -143,7 +143,7 @@ pub(crate) async fn count_series(
 
 /// The form of each period code; 0 for null.
 fn period_forms(codes: &ArrayRef) -> Result<UInt8Array, ArrowError> {
-    let form = |code: Option<&str>| code.map_or(0, |code| PeriodForm::of(code) as u8 + 1);
+    let form = |code: Option<&str>| code.map_or(0, |code| PeriodForm::from_code(code) as u8 + 1);
     if let Some(texts) = codes.as_string_opt::<i32>() {
         return Ok(texts.iter().map(form).map(Some).collect());
     }

@@ -82,15 +82,7 @@ impl PreviewCache {
         .await;
         rendered
             .map_err(|stopped| Error::internal("wait for a preview", &stopped))?
-            .map_err(shared_failure)
-    }
-}
-
-/// The failure of a load that several waited for.
-fn shared_failure(failure: Arc<Error>) -> Error {
-    match *failure {
-        Error::Unavailable => Error::Unavailable,
-        _ => Error::Internal,
+            .map_err(Arc::unwrap_or_clone)
     }
 }
 

@@ -8,9 +8,9 @@ use yearbook_domain::values::ValuesPage;
 use yearbook_domain::{BoundingBox, Column, Date, TextTraits};
 use yearbook_scan::Reader;
 use yearbook_scan::schema::change_file_columns;
+use yearbook_sort::GROUP_ROWS;
 
 use super::*;
-use yearbook_sort::GROUP_ROWS;
 
 #[tokio::test]
 async fn rows_are_sorted_by_date_then_key_then_file_order_contract_3() {

@@ -211,7 +211,7 @@ fn snapshot(rows: u64, file: yearbook_domain::StoredFile) -> Snapshot {
 
 /// The id that stands for `label`.
 pub(super) fn snapshot_id(label: &str) -> SnapshotId {
-    SnapshotId::from_digest(Digest::of(label.as_bytes()))
+    SnapshotId::from_digest(Digest::compute(label.as_bytes()))
 }
 
 /// Letters that fold into each other, and metacharacters.

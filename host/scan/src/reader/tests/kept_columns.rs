@@ -1,7 +1,7 @@
 //! Rows that lie apart: taken from columns that are kept, they are what decoding them alone gives,
 //! and what is kept stays within its bounds.
 
-use arrow::array::{Array, AsArray, RecordBatch, StringArray, new_null_array};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray, new_null_array};
 use arrow::buffer::BooleanBuffer;
 use arrow::datatypes::DataType;
 use futures::TryStreamExt;
@@ -150,6 +150,7 @@ async fn columns_are_kept_once_rows_that_were_read_alone_have_cost_as_much() {
     let all = RowRange { wanted: None, ..one.clone() };
     assert_eq!(reads_of(&[2], &all).await, 1, "all of it is read anyway");
     let columns = source.kept_columns(&[2, 3, 4], &one).await.unwrap().unwrap();
+    let columns: Vec<ArrayRef> = columns.into_iter().map(|column| column.rows).collect();
     let rows = stored.table.slice(GROUP, GROUP);
     assert_eq!(*arrow::compute::cast(&columns[0], &DataType::Utf8).unwrap(), **rows.column(2));
     assert_eq!(columns[1..], rows.columns()[3..5]);

@@ -103,7 +103,7 @@ pub(super) fn ordered(table: &RecordBatch, plan: &ReadPlan) -> Vec<u64> {
         };
         let series = |row: u64| {
             let place = text(2, row);
-            let form = place.as_deref().filter(|_| is_period).map(PeriodForm::of);
+            let form = place.as_deref().filter(|_| is_period).map(PeriodForm::from_code);
             (text(1, row), place.filter(|_| !is_period), form)
         };
         let mut seen = HashMap::new();

@@ -1,0 +1,278 @@
+//! Changes taken back: rows of a version in their order, where what came since is left out and what
+//! went is put back in its place. Versions have the same columns and the same order, in which no
+//! two rows of one version are alike.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use arrow::array::{Array as _, ArrayRef, AsArray as _, RecordBatch, UInt32Array, UInt64Array};
+use arrow::compute::{interleave_record_batch, take_record_batch};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt64Type};
+use arrow::error::ArrowError;
+use arrow::row::Rows;
+use futures::stream::BoxStream;
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use yearbook_domain::Column;
+use yearbook_domain::changes::HistorySegment;
+use yearbook_scan::Reader;
+use yearbook_scan::schema::{change_file_columns, unchecked_schema};
+use yearbook_sort::{
+    BlockBuilder, BlockLimits, ExternalSorter, KeyEncoder, OrderedReader, RowBlock, SortError,
+    SortedRows,
+};
+use yearbook_storage::StorageFailure;
+use yearbook_workers::Workers;
+
+use super::STAGE;
+use super::events::{Event, change_file, events_of_changes, read};
+use crate::diff::AlignedSnapshot;
+use crate::error::PublishError;
+use crate::publish::stages::{BlockStream, run_on_worker, sort_error};
+
+/// Column behind those of the rows: what happened to it. No stored column has such a name.
+const EVENT: &str = "#event";
+
+/// Everything that changed in a segment, in the order of the table, what happened first to a row
+/// first.
+pub(super) struct SegmentChanges {
+    rows: SortedRows,
+    /// Positions of the columns by which the table is sorted.
+    order: Vec<usize>,
+}
+
+impl SegmentChanges {
+    /// Reads the changes of `segment` to rows with `columns`, which are sorted by those in the
+    /// positions `order`, within `budget` bytes.
+    pub(super) async fn read(
+        workers: &Arc<Workers>,
+        reader: &Reader,
+        (columns, order): (&[Column], Vec<usize>),
+        segment: &HistorySegment,
+        budget: usize,
+    ) -> Result<Self, PublishError> {
+        let fields = unchecked_schema(columns).fields().iter().cloned().collect::<Vec<_>>();
+        let width = fields.len();
+        let event = Arc::new(Field::new(EVENT, DataType::UInt64, false));
+        let schema = Arc::new(Schema::new([fields, vec![event]].concat()));
+        let sorted_by = [order.as_slice(), &[width]].concat();
+        let sorter = ExternalSorter::new(Arc::clone(&schema), &sorted_by, budget);
+        let mut sorter = sorter.map_err(sort_error(STAGE))?;
+        let target = change_file_columns(columns);
+        for set in &segment.changes {
+            let (schema, version) = (Arc::clone(&schema), set.version);
+            let take = move |sorter: &mut ExternalSorter, rows: &RecordBatch| {
+                let events = events_of_changes(rows, width, version)?;
+                let events = UInt64Array::from_iter_values(events.iter().map(|one| one.encode()));
+                let columns = rows.columns().iter().take(width).cloned();
+                let columns = columns.chain([Arc::new(events) as ArrayRef]).collect();
+                sorter.add(RecordBatch::try_new(Arc::clone(&schema), columns)?)
+            };
+            let file = change_file(&segment.last, set);
+            sorter = read(workers, reader, &file, &target, sorter, take).await?;
+        }
+        let rows = run_on_worker(workers, STAGE, move || sorter.finish()).await?;
+        Ok(Self { rows: rows.map_err(sort_error(STAGE))?, order })
+    }
+
+    /// The rows of the first version of `segment`, made of those of its last.
+    pub(super) async fn rewind<'a>(
+        &self,
+        workers: &'a Workers,
+        reader: &Reader,
+        columns: &[Column],
+        segment: &HistorySegment,
+    ) -> Result<BlockStream<'a>, PublishError> {
+        let side = AlignedSnapshot::of_same_types(&segment.last, columns);
+        let batches = side.scan(reader).await?.batches.boxed();
+        let rewinder = Rewinder::new(self).map_err(sort_error(STAGE))?;
+        let rewound = RewoundRows {
+            batches: Some(batches),
+            side: Arc::new(side),
+            schema: unchecked_schema(columns),
+            cutting: Some((rewinder, BlockBuilder::new(BlockLimits::FILE))),
+            ready: VecDeque::new(),
+        };
+        Ok(Box::pin(stream::try_unfold(rewound, move |rows| rows.next(workers))))
+    }
+}
+
+/// Rows that are being rewound.
+struct RewoundRows {
+    /// Rows of the newer version; `None` at their end.
+    batches: Option<BoxStream<'static, Result<RecordBatch, StorageFailure>>>,
+    side: Arc<AlignedSnapshot>,
+    schema: SchemaRef,
+    /// `None` at the end of all.
+    cutting: Option<(Rewinder, BlockBuilder)>,
+    ready: VecDeque<RowBlock>,
+}
+
+impl RewoundRows {
+    async fn next(mut self, workers: &Workers) -> Result<Option<(RowBlock, Self)>, PublishError> {
+        loop {
+            if let Some(block) = self.ready.pop_front() {
+                return Ok(Some((block, self)));
+            }
+            let Some((mut rewinder, mut builder)) = self.cutting.take() else { return Ok(None) };
+            let batch = match &mut self.batches {
+                Some(batches) => batches.try_next().await?,
+                None => None,
+            };
+            if batch.is_none() {
+                self.batches = None;
+            }
+            let (side, schema) = (Arc::clone(&self.side), Arc::clone(&self.schema));
+            let job = move || {
+                let rows = match &batch {
+                    Some(batch) => Some(rewinder.rewind(&side.align(batch, schema)?)?),
+                    None => rewinder.next_rest()?,
+                };
+                Ok(match rows {
+                    Some(rows) => (builder.push(&rows)?, Some((rewinder, builder))),
+                    None => (builder.finish()?.into_iter().collect(), None),
+                })
+            };
+            let (blocks, cutting) =
+                run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
+            self.ready.extend(blocks);
+            self.cutting = cutting;
+        }
+    }
+}
+
+/// Merge of rows in order with what changed of them since.
+struct Rewinder {
+    keys: KeyEncoder,
+    changes: OrderedReader,
+    block: Option<ChangedRows>,
+    /// Key of the row whose changes were looked at last.
+    done: Vec<u8>,
+}
+
+/// A block of changes.
+struct ChangedRows {
+    rows: RecordBatch,
+    events: UInt64Array,
+    keys: Rows,
+    next: usize,
+    /// Place among the sources of the rows being put together.
+    source: Option<usize>,
+}
+
+impl Rewinder {
+    fn new(changes: &SegmentChanges) -> Result<Self, SortError> {
+        let rows = &changes.rows;
+        let all = (0..rows.schema().fields().len()).collect();
+        Ok(Self {
+            keys: KeyEncoder::new(rows.schema(), &changes.order)?,
+            changes: rows.read(all, BlockLimits::FILE)?,
+            block: None,
+            done: Vec::new(),
+        })
+    }
+
+    /// The next rows of the newer version, as they were in the older one.
+    fn rewind(&mut self, rows: &RecordBatch) -> Result<RecordBatch, SortError> {
+        let Some(last) = rows.num_rows().checked_sub(1) else { return Ok(rows.clone()) };
+        let last = encode(&self.keys, &rows.slice(last, 1))?;
+        let last = last.row(0);
+        if self.next_change()?.is_none_or(|change| change.keys.row(change.next) > last) {
+            return Ok(rows.clone());
+        }
+        let own = encode(&self.keys, rows)?;
+        let mut sources = vec![rows.clone()];
+        let mut places = Vec::with_capacity(rows.num_rows());
+        let mut row = 0;
+        if let Some(block) = &mut self.block {
+            block.source = None;
+        }
+        while let Some(change) = self.next_change()?
+            && change.keys.row(change.next) <= last
+        {
+            let key = change.keys.row(change.next);
+            while row < own.num_rows() && own.row(row) < key {
+                places.push((0, row));
+                row += 1;
+            }
+            // It came since, or has come back.
+            row += usize::from(row < own.num_rows() && own.row(row) == key);
+            if change.was_there() {
+                let source = *change.source.get_or_insert_with(|| {
+                    sources.push(change.rows.clone());
+                    sources.len() - 1
+                });
+                places.push((source, change.next));
+            }
+            self.finish_change();
+        }
+        places.extend((row..own.num_rows()).map(|row| (0, row)));
+        Ok(interleave_record_batch(&sources.iter().collect::<Vec<_>>(), &places)?)
+    }
+
+    /// Behind the last row of the newer version: some of the rows that went; `None` at their end.
+    fn next_rest(&mut self) -> Result<Option<RecordBatch>, SortError> {
+        let mut went: Option<(RecordBatch, Vec<u32>)> = None;
+        while let Some(change) = self.next_change()? {
+            if change.was_there() {
+                // At the end of a block there is enough.
+                if went.is_some() && change.source.is_none() {
+                    break;
+                }
+                change.source = Some(0);
+                let (_, places) = went.get_or_insert_with(|| (change.rows.clone(), Vec::new()));
+                places.push(u32::try_from(change.next).unwrap_or(u32::MAX));
+            }
+            self.finish_change();
+        }
+        let Some((rows, places)) = went else { return Ok(None) };
+        Ok(Some(take_record_batch(&rows, &UInt32Array::from(places))?))
+    }
+
+    /// The first change of the next row that changed.
+    fn next_change(&mut self) -> Result<Option<&mut ChangedRows>, SortError> {
+        loop {
+            if let Some(block) = &mut self.block {
+                while block.next < block.keys.num_rows()
+                    && block.keys.row(block.next).as_ref() == self.done
+                {
+                    block.next += 1;
+                }
+            }
+            if self.block.as_ref().is_some_and(|block| block.next < block.keys.num_rows()) {
+                return Ok(self.block.as_mut());
+            }
+            let Some(next) = self.changes.next_block()? else { return Ok(None) };
+            self.block = Some(ChangedRows::new(&next.rows, &self.keys)?);
+        }
+    }
+
+    /// Leaves out whatever else happened to the row that changed.
+    fn finish_change(&mut self) {
+        if let Some(block) = &self.block {
+            self.done.clear();
+            self.done.extend_from_slice(block.keys.row(block.next).as_ref());
+        }
+    }
+}
+
+impl ChangedRows {
+    fn new(rows: &RecordBatch, keys: &KeyEncoder) -> Result<Self, SortError> {
+        let columns = rows.num_columns().saturating_sub(1);
+        let events = rows.columns().last().and_then(|events| events.as_primitive_opt());
+        let none = || ArrowError::SchemaError("a change has no event".to_owned());
+        let events = events.cloned().ok_or_else(none)?;
+        let keys = encode(keys, rows)?;
+        let rows = rows.project(&(0..columns).collect::<Vec<_>>())?;
+        Ok(Self { rows, events, keys, next: 0, source: None })
+    }
+
+    /// Returns true where the row at hand was there before the first change.
+    fn was_there(&self) -> bool {
+        matches!(Event::decode(self.events.value(self.next)), Event::Went(_))
+    }
+}
+
+fn encode(keys: &KeyEncoder, rows: &RecordBatch) -> Result<Rows, ArrowError> {
+    let none = || ArrowError::SchemaError("a table without a key has no order".to_owned());
+    keys.encode(rows)?.ok_or_else(none)
+}
