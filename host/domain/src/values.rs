@@ -43,9 +43,10 @@ pub struct ValueRows {
 }
 
 impl ValueRows {
-    /// Adds a row with this date.
-    pub fn push(&mut self, date: Option<Date>) {
-        self.merge(Self { rows: 1, first: date, last: date });
+    /// So many rows with this date.
+    #[must_use]
+    pub fn with_date(rows: u64, date: Option<Date>) -> Self {
+        Self { rows, first: date, last: date }
     }
 
     /// Adds other rows with the same value.

@@ -136,9 +136,12 @@ impl ValueCounter {
     pub fn update(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
         self.rows += batch.num_rows() as u64;
         let dates = self.date.and_then(|position| batch.columns().get(position));
-        let dates = dates.map(parse_dates).transpose()?.unwrap_or_default();
+        let runs = match dates {
+            Some(dates) => date_runs(dates)?,
+            None => vec![DateRun { rows: batch.num_rows(), date: None }],
+        };
         for column in &mut self.columns {
-            column.update(batch, &dates)?;
+            column.update(batch, &runs)?;
         }
         Ok(())
     }
@@ -190,28 +193,28 @@ impl ColumnCounter {
         }
     }
 
-    fn update(&mut self, batch: &RecordBatch, dates: &[Option<Date>]) -> Result<(), ArrowError> {
+    fn update(&mut self, batch: &RecordBatch, runs: &[DateRun]) -> Result<(), ArrowError> {
         let array = batch.columns().get(self.position);
         let array =
             array.ok_or_else(|| ArrowError::SchemaError(format!("no column {}", self.position)))?;
         match array.data_type() {
             DataType::Int64 => {
                 let cells = array.as_primitive::<Int64Type>().iter();
-                self.count(cells, dates, |value, of| *of = ColumnValue::Integer(value));
+                self.count(cells, runs, |value, of| *of = ColumnValue::Integer(value));
             }
             DataType::Float64 => {
                 let cells = array.as_primitive::<Float64Type>().iter();
                 let cells = cells.map(|cell| cell.map(FloatKey::new));
-                self.count(cells, dates, |value, of| *of = ColumnValue::Number(value));
+                self.count(cells, runs, |value, of| *of = ColumnValue::Number(value));
             }
             DataType::Boolean => {
                 let cells = array.as_boolean().iter();
-                self.count(cells, dates, |value, of| *of = ColumnValue::Boolean(value));
+                self.count(cells, runs, |value, of| *of = ColumnValue::Boolean(value));
             }
             _ => {
                 let texts = Texts::new(array)?;
                 let cells = (0..array.len()).map(|row| texts.get(row));
-                self.count(cells, dates, |text, of| match of {
+                self.count(cells, runs, |text, of| match of {
                     ColumnValue::Text(known) => text.clone_into(known),
                     of => *of = ColumnValue::Text(text.to_owned()),
                 });
@@ -223,32 +226,29 @@ impl ColumnCounter {
     /// Counts cells. `write` makes a value of one, in place of another.
     fn count<T: Copy + Eq + Hash>(
         &mut self,
-        cells: impl Iterator<Item = Option<T>>,
-        dates: &[Option<Date>],
+        mut cells: impl Iterator<Item = Option<T>>,
+        runs: &[DateRun],
         write: impl Fn(T, &mut ColumnValue),
     ) {
         let mut groups: HashMap<T, ValueRows> = HashMap::new();
-        // Sorted tables repeat values in runs.
-        let mut run: Option<(T, ValueRows)> = None;
-        for (row, cell) in cells.enumerate() {
-            let Some(value) = cell else {
-                self.nulls += 1;
-                continue;
-            };
-            let date = dates.get(row).copied().flatten();
-            match &mut run {
-                Some((of, rows)) if *of == value => rows.push(date),
-                _ => {
-                    let mut rows = ValueRows::default();
-                    rows.push(date);
-                    if let Some((of, rows)) = run.replace((value, rows)) {
-                        groups.entry(of).or_default().merge(rows);
+        let mut of_date: HashMap<T, u64> = HashMap::new();
+        for DateRun { rows, date } in runs {
+            // Sorted tables repeat values in runs too.
+            let mut run: Option<(T, u64)> = None;
+            for cell in cells.by_ref().take(*rows) {
+                match (cell, &mut run) {
+                    (None, _) => self.nulls += 1,
+                    (Some(value), Some((of, rows))) if *of == value => *rows += 1,
+                    (Some(value), _) => {
+                        if let Some((of, rows)) = run.replace((value, 1)) {
+                            *of_date.entry(of).or_default() += rows;
+                        }
                     }
                 }
             }
-        }
-        if let Some((of, rows)) = run {
-            groups.entry(of).or_default().merge(rows);
+            for (of, rows) in run.into_iter().chain(of_date.drain()) {
+                groups.entry(of).or_default().merge(ValueRows::with_date(rows, *date));
+            }
         }
         let mut value = ColumnValue::Boolean(false);
         for (cell, rows) in groups {
@@ -294,19 +294,26 @@ impl ColumnCounter {
     }
 }
 
-/// Dates of a batch, a row each.
-fn parse_dates(array: &ArrayRef) -> Result<Vec<Option<Date>>, ArrowError> {
+/// Rows that follow each other and have one date.
+struct DateRun {
+    rows: usize,
+    date: Option<Date>,
+}
+
+/// The dates of a batch. Rows are sorted by date, so that runs are few.
+fn date_runs(array: &ArrayRef) -> Result<Vec<DateRun>, ArrowError> {
     let texts = Texts::new(array)?;
-    let mut last: Option<(&str, Option<Date>)> = None;
-    let date = |row: usize| {
-        let text = texts.get(row)?;
-        match last {
-            // Rows are sorted by date.
-            Some((of, date)) if of == text => date,
-            _ => last.insert((text, Date::parse(text))).1,
+    let mut runs: Vec<DateRun> = Vec::new();
+    let mut last = None;
+    for row in 0..array.len() {
+        let text = texts.get(row);
+        match runs.last_mut() {
+            Some(run) if text == last => run.rows += 1,
+            _ => runs.push(DateRun { rows: 1, date: text.and_then(Date::parse) }),
         }
-    };
-    Ok((0..array.len()).map(date).collect())
+        last = text;
+    }
+    Ok(runs)
 }
 
 #[cfg(test)]

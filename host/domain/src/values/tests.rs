@@ -126,7 +126,7 @@ fn rows_of_a_value_add_up_with_the_first_and_last_date() {
     let [early, late] = ["2020-01-31", "2021-12-31"].map(|text| Date::parse(text).unwrap());
     let mut rows = ValueRows::default();
     for date in [None, Some(late), None, Some(early)] {
-        rows.push(date);
+        rows.merge(ValueRows::with_date(1, date));
     }
     assert_eq!(rows, ValueRows { rows: 4, first: Some(early), last: Some(late) });
 }
