@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow::array::{Array as _, ArrayRef, AsArray as _, RecordBatch, UInt32Array, UInt64Array};
+use arrow::array::{ArrayRef, AsArray as _, RecordBatch, UInt32Array, UInt64Array};
 use arrow::compute::{interleave_record_batch, take_record_batch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
