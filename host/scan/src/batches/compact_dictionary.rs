@@ -5,9 +5,10 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, BooleanBufferBuilder, DictionaryArray, Int32Array,
-    PrimitiveArray, UInt32Array,
+    Array, ArrayRef, AsArray, BooleanArray, DictionaryArray, Int32Array, PrimitiveArray,
+    UInt32Array,
 };
+use arrow::buffer::{BooleanBuffer, Buffer};
 use arrow::compute::take;
 use arrow::datatypes::{ArrowPrimitiveType, DataType, Float64Type, Int32Type, Int64Type};
 use arrow::error::ArrowError;
@@ -27,12 +28,14 @@ pub(super) fn compact_dictionary(column: ArrayRef) -> Result<ArrayRef, ArrowErro
     }
     let place = |key: i32| usize::try_from(key).unwrap_or(usize::MAX);
     // One bit a value: a dictionary may have thousands for each row.
-    let mut is_used = BooleanBufferBuilder::new(values.len());
-    is_used.append_n(values.len(), false);
-    for key in keys.iter().flatten().map(place).filter(|key| *key < values.len()) {
-        is_used.set_bit(key, true);
+    let mut words = vec![0_u64; values.len().div_ceil(64)];
+    for key in keys.iter().flatten().map(place) {
+        if let Some(word) = words.get_mut(key / 64) {
+            *word |= 1 << (key % 64);
+        }
     }
-    let used: Vec<u32> = is_used.finish().set_indices_u32().collect();
+    let is_used = BooleanBuffer::new(Buffer::from_vec(words), 0, values.len());
+    let used: Vec<u32> = is_used.set_indices_u32().collect();
     if used.len() == values.len() {
         return Ok(column);
     }
