@@ -53,6 +53,9 @@ pub enum Compiler {
 
 impl Compiler {
     /// Machine code for `engine`, as [`wasmtime::component::Component::deserialize`] takes it.
+    ///
+    /// # Errors
+    /// [`ComponentRejection`] for what cannot be compiled within `limits`.
     pub fn compile(
         &self,
         engine: &Engine,

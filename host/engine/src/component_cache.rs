@@ -56,6 +56,9 @@ impl ComponentCache {
 
     /// The compiled component from disk, or what `compile` makes of it (the form that
     /// [`Component::serialize`] gives); and whether it came from disk.
+    ///
+    /// # Errors
+    /// Those of `compile`, and machine code that this engine does not take.
     pub fn component<E: From<wasmtime::Error>>(
         &self,
         engine: &Engine,
@@ -117,6 +120,9 @@ impl ComponentCache {
 
 /// The component of machine code that this host, or the child process that compiles for it, has
 /// just made, or that bears this host's seal.
+///
+/// # Errors
+/// Machine code of another engine.
 pub fn deserialize_trusted(engine: &Engine, artifact: &[u8]) -> wasmtime::Result<Component> {
     #[expect(
         unsafe_code,

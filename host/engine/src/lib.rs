@@ -46,6 +46,9 @@ const TABLES: u32 = 4;
 
 /// Makes the engine and starts its clock. `counting`: guests consume fuel, so that their
 /// instructions can be counted; they are then slower.
+///
+/// # Errors
+/// [`SandboxFailure::Engine`] where address space or a thread cannot be had.
 pub fn serving_engine(
     limits: &Limits,
     counting: bool,

@@ -3,6 +3,7 @@
 //! The first are the rows of a newer version with its changes taken back (`rewind`), the second the
 //! lives of rows (`lives`); what is held is the budget of their sorts.
 
+mod dated_rows;
 mod events;
 mod lives;
 mod restore;
@@ -19,8 +20,9 @@ use crate::preview_facts::ValuesPass;
 use crate::progress::SilentReporter;
 use crate::publish::stages::{BlockStream, TableWords, run_on_worker, temporary_file_error, write};
 
+pub use dated_rows::RevisionRange;
 pub use restore::{RestoredVersion, restore};
-pub use revisions::{RevisedTable, RevisionRange, VALID_FROM, VALID_TO, revisions};
+pub use revisions::{RevisedTable, VALID_FROM, VALID_TO, revisions};
 
 /// Stage of publishing, as failures name it.
 const STAGE: &str = "reading the history";

@@ -19,6 +19,7 @@ use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use super::STAGE;
+use super::dated_rows::{DatedRows, Life};
 use crate::diff::AlignedSnapshot;
 use crate::diff::fingerprints::{halves, hash_rows};
 use crate::error::PublishError;
@@ -47,13 +48,18 @@ pub(super) enum Event {
 
 impl Event {
     /// A number that sorts as events happen: of one version, rows go before others come.
-    pub(super) fn encode(self) -> u64 {
+    fn encode(self) -> u64 {
         match self {
             Self::Went(version) => version * 4,
             Self::Ended(version) => version * 4 + 1,
             Self::Came(version) => version * 4 + 2,
             Self::Lasts => u64::MAX,
         }
+    }
+
+    /// The numbers of `events` as a column.
+    pub(super) fn encode_all(events: &[Self]) -> ArrayRef {
+        Arc::new(UInt64Array::from_iter_values(events.iter().map(|event| event.encode())))
     }
 
     /// The opposite of [`Event::encode`].
@@ -67,23 +73,8 @@ impl Event {
     }
 }
 
-/// Taker of rows whose life is known.
-pub(super) trait LifeSink: Send + 'static {
-    /// Takes rows, each with its life.
-    fn take(&mut self, rows: &RecordBatch, lives: &[Life]) -> Result<(), SortError>;
-}
-
-/// Versions in which a row was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Life {
-    /// The first one; `None` where that is the oldest that is known.
-    pub(super) from: Option<u64>,
-    /// The first one without it; `None` where the newest has it.
-    pub(super) to: Option<u64>,
-}
-
 /// Collects what happened to rows with `columns`.
-pub(super) struct EventCollector<S> {
+pub(super) struct EventCollector {
     hasher: KeyEncoder,
     /// The columns of a row and [`NAMES`].
     schema: SchemaRef,
@@ -93,26 +84,26 @@ pub(super) struct EventCollector<S> {
     touched: Option<HashSet<u128>>,
     most_touched: usize,
     /// Taker of rows to which nothing happened.
-    sink: S,
+    sink: DatedRows,
 }
 
 /// Rows with what happened to them: equal rows together, oldest event first. The columns behind
 /// those of the rows are [`NAMES`].
-pub(super) struct SortedEvents<S> {
+pub(super) struct SortedEvents {
     pub(super) rows: SortedRows,
-    pub(super) sink: S,
+    pub(super) sink: DatedRows,
 }
 
 /// Reads everything that happened in `segments`, within half of the memory. Rows of the newest
 /// version to which nothing happened go to `sink`, in their order.
-pub(super) async fn collect<S: LifeSink>(
+pub(super) async fn collect(
     memory: PublishMemory,
     files: &ObjectStorage,
     workers: &Arc<Workers>,
     columns: &[Column],
     segments: &[HistorySegment],
-    sink: S,
-) -> Result<SortedEvents<S>, PublishError> {
+    sink: DatedRows,
+) -> Result<SortedEvents, PublishError> {
     let reader = Reader::new(files.clone(), Arc::clone(workers));
     let mut collector = EventCollector::new(columns, memory, sink).map_err(sort_error(STAGE))?;
     // Rows outlive changes of columns, so all of each last version count.
@@ -121,18 +112,12 @@ pub(super) async fn collect<S: LifeSink>(
     }
     let target = change_file_columns(columns);
     for segment in segments {
-        for set in &segment.changes {
-            let file = change_file(&segment.last, set);
-            let version = set.version;
-            let take = move |collector: &mut EventCollector<S>, rows: &RecordBatch| {
-                collector.take_changes(rows, version)
-            };
-            collector = read(workers, &reader, &file, &target, collector, take).await?;
-        }
+        let take = EventCollector::take_changes;
+        collector = read_changes(workers, &reader, columns, segment, collector, take).await?;
     }
     let next = segments.iter().skip(1).map(|next| Event::Ended(next.first));
     for (segment, event) in segments.iter().zip(next.chain([Event::Lasts])) {
-        let take = move |collector: &mut EventCollector<S>, rows: &RecordBatch| {
+        let take = move |collector: &mut EventCollector, rows: &RecordBatch| {
             collector.take_last(rows, event)
         };
         collector = read(workers, &reader, &segment.last, &target, collector, take).await?;
@@ -142,9 +127,33 @@ pub(super) async fn collect<S: LifeSink>(
     Ok(SortedEvents { rows: rows.map_err(sort_error(STAGE))?, sink })
 }
 
+/// Does `take` with the rows of all changes of `segment`, as `columns` show them, and with what
+/// happened to each.
+pub(super) async fn read_changes<T: Send + 'static>(
+    workers: &Arc<Workers>,
+    reader: &Reader,
+    columns: &[Column],
+    segment: &HistorySegment,
+    mut state: T,
+    take: impl Fn(&mut T, &RecordBatch, &[Event]) -> Result<(), SortError> + Send + Sync + 'static,
+) -> Result<T, PublishError> {
+    let (take, width) = (Arc::new(take), columns.len());
+    let target = change_file_columns(columns);
+    for set in &segment.changes {
+        let file = change_file(&segment.last, set);
+        let (take, version) = (Arc::clone(&take), set.version);
+        let each = move |state: &mut T, rows: &RecordBatch| {
+            let events = events_of_changes(rows, width, version)?;
+            take(state, &rows.project(&(0..width).collect::<Vec<_>>())?, &events)
+        };
+        state = read(workers, reader, &file, &target, state, each).await?;
+    }
+    Ok(state)
+}
+
 /// The events of rows of a file of changes that lead to `version`; their kind stands behind their
 /// `columns`.
-pub(super) fn events_of_changes(
+fn events_of_changes(
     rows: &RecordBatch,
     columns: usize,
     version: u64,
@@ -159,7 +168,7 @@ pub(super) fn events_of_changes(
 }
 
 /// Does `take` with all rows of a stored file, as `target` shows them.
-pub(super) async fn read<T: Send + 'static>(
+async fn read<T: Send + 'static>(
     workers: &Arc<Workers>,
     reader: &Reader,
     file: &Snapshot,
@@ -182,7 +191,7 @@ pub(super) async fn read<T: Send + 'static>(
 }
 
 /// The file of changes as a table of the shape that `like` has.
-pub(super) fn change_file(like: &Snapshot, set: &ChangeSet) -> Snapshot {
+fn change_file(like: &Snapshot, set: &ChangeSet) -> Snapshot {
     Snapshot {
         rows: set.rows,
         file: set.file.clone(),
@@ -191,8 +200,8 @@ pub(super) fn change_file(like: &Snapshot, set: &ChangeSet) -> Snapshot {
     }
 }
 
-impl<S: LifeSink> EventCollector<S> {
-    fn new(columns: &[Column], memory: PublishMemory, sink: S) -> Result<Self, SortError> {
+impl EventCollector {
+    fn new(columns: &[Column], memory: PublishMemory, sink: DatedRows) -> Result<Self, SortError> {
         let rows = unchecked_schema(columns);
         let all: Vec<usize> = (0..columns.len()).collect();
         let fields = NAMES.map(|name| Arc::new(Field::new(name, DataType::UInt64, false)));
@@ -210,19 +219,16 @@ impl<S: LifeSink> EventCollector<S> {
         })
     }
 
-    /// Takes in rows of a file of changes that lead to `version`, their kind behind their columns.
-    fn take_changes(&mut self, rows: &RecordBatch, version: u64) -> Result<(), SortError> {
-        let columns = self.columns();
-        let events = events_of_changes(rows, columns, version)?;
-        let rows = rows.project(&(0..columns).collect::<Vec<_>>())?;
-        let hashes = hash_rows(&self.hasher, &rows)?;
+    /// Takes in rows that changed.
+    fn take_changes(&mut self, rows: &RecordBatch, events: &[Event]) -> Result<(), SortError> {
+        let hashes = hash_rows(&self.hasher, rows)?;
         if let Some(touched) = &mut self.touched {
             touched.extend(&hashes);
             if touched.len() > self.most_touched {
                 self.touched = None;
             }
         }
-        self.push(&rows, &hashes, &events)
+        self.push(rows, &hashes, events)
     }
 
     /// Takes in rows of the last version of a segment.
@@ -260,9 +266,8 @@ impl<S: LifeSink> EventCollector<S> {
         if rows.num_rows() == 0 {
             return Ok(());
         }
-        let events = UInt64Array::from_iter_values(events.iter().map(|event| event.encode()));
         let [high, low] = halves(hashes);
-        let behind = [high, low, Arc::new(events) as ArrayRef];
+        let behind = [high, low, Event::encode_all(events)];
         let columns = rows.columns().iter().cloned().chain(behind).collect();
         self.sorter.add(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }

@@ -7,15 +7,13 @@ use arrow::datatypes::UInt64Type;
 use arrow::error::ArrowError;
 use yearbook_sort::{BlockLimits, SortError};
 
-use super::events::{Event, Life, LifeSink, NAMES, SortedEvents};
+use super::dated_rows::{DatedRows, Life};
+use super::events::{Event, NAMES, SortedEvents};
 use crate::diff::fingerprints::join;
 
 /// Blocking: tells every life of the rows of `events`, and returns where they went. `starts` are
 /// the first versions of the segments, oldest first.
-pub(super) fn tell_lives<S: LifeSink>(
-    events: SortedEvents<S>,
-    starts: Vec<u64>,
-) -> Result<S, SortError> {
+pub(super) fn tell_lives(events: SortedEvents, starts: Vec<u64>) -> Result<DatedRows, SortError> {
     let SortedEvents { rows, mut sink } = events;
     let width = rows.schema().fields().len();
     let columns: Vec<usize> = (0..width - NAMES.len()).collect();
@@ -57,8 +55,8 @@ pub(super) fn tell_lives<S: LifeSink>(
     Ok(sink)
 }
 
-fn send<S: LifeSink>(
-    sink: &mut S,
+fn send(
+    sink: &mut DatedRows,
     table: &RecordBatch,
     places: Vec<u32>,
     lives: &[Life],

@@ -4,19 +4,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
-use arrow::compute::filter_record_batch;
-use arrow::datatypes::SchemaRef;
 use yearbook_domain::changes::HistorySegment;
 use yearbook_domain::{
     Column, ColumnRole, ColumnType, DatasetName, Digest, Millis, Namespace, Snapshot, SnapshotId,
 };
 use yearbook_scan::schema::unchecked_schema;
-use yearbook_sort::{ExternalSorter, SortError};
+use yearbook_sort::ExternalSorter;
 use yearbook_storage::{MadeFile, ObjectStorage};
 use yearbook_workers::Workers;
 
-use super::events::{Life, LifeSink, collect};
+use super::dated_rows::{DatedRows, RevisionRange};
+use super::events::collect;
 use super::lives::tell_lives;
 use super::{STAGE, write_table};
 use crate::error::PublishError;
@@ -28,15 +26,6 @@ pub const VALID_FROM: &str = "_valid_from";
 
 /// Column of the time from which it was no longer; null: it still is.
 pub const VALID_TO: &str = "_valid_to";
-
-/// Versions that a table of revisions tells of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RevisionRange {
-    /// Rows that had gone with this version are left out.
-    pub since: Option<u64>,
-    /// Nothing that happened after this version is told.
-    pub until: u64,
-}
 
 /// A table of revisions.
 pub struct RevisedTable {
@@ -117,41 +106,4 @@ fn revised_columns(newest: &Snapshot) -> Vec<Column> {
     };
     let times = [time(VALID_FROM, false), time(VALID_TO, true)];
     newest.columns.iter().map(older).chain(times).collect()
-}
-
-/// Rows with their times.
-struct DatedRows {
-    sorter: ExternalSorter,
-    schema: SchemaRef,
-    times: BTreeMap<u64, Millis>,
-    range: RevisionRange,
-}
-
-impl LifeSink for DatedRows {
-    fn take(&mut self, rows: &RecordBatch, lives: &[Life]) -> Result<(), SortError> {
-        let RevisionRange { since, until } = self.range;
-        let is_told = |life: &Life| {
-            let had_ended = life.to.is_some_and(|to| since.is_some_and(|since| to <= since));
-            !had_ended && life.from.is_none_or(|from| from <= until)
-        };
-        let told = BooleanArray::from_iter(lives.iter().map(|life| Some(is_told(life))));
-        let rows = filter_record_batch(rows, &told)?;
-        let lives: Vec<Life> = lives.iter().copied().filter(is_told).collect();
-        if lives.is_empty() {
-            return Ok(());
-        }
-        let oldest = self.times.values().next();
-        let text = |at: &Millis| at.to_rfc3339();
-        let from = lives.iter().map(|life| match &life.from {
-            Some(version) => self.times.get(version).map(text),
-            None => oldest.map(text),
-        });
-        let from: ArrayRef = Arc::new(StringArray::from_iter(from));
-        let ended = |life: &Life| life.to.filter(|to| *to <= until);
-        let until =
-            |life: &Life| ended(life).and_then(|version| self.times.get(&version)).map(text);
-        let to: ArrayRef = Arc::new(StringArray::from_iter(lives.iter().map(until)));
-        let columns = rows.columns().iter().cloned().chain([from, to]).collect();
-        self.sorter.add(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
-    }
 }

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray as _, RecordBatch, UInt32Array, UInt64Array};
+use arrow::array::{AsArray as _, RecordBatch, UInt32Array, UInt64Array};
 use arrow::compute::{interleave_record_batch, take_record_batch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
@@ -15,7 +15,7 @@ use futures::{StreamExt as _, TryStreamExt as _, stream};
 use yearbook_domain::Column;
 use yearbook_domain::changes::HistorySegment;
 use yearbook_scan::Reader;
-use yearbook_scan::schema::{change_file_columns, unchecked_schema};
+use yearbook_scan::schema::unchecked_schema;
 use yearbook_sort::{
     BlockBuilder, BlockLimits, ExternalSorter, KeyEncoder, OrderedReader, RowBlock, SortError,
     SortedRows,
@@ -24,7 +24,7 @@ use yearbook_storage::StorageFailure;
 use yearbook_workers::Workers;
 
 use super::STAGE;
-use super::events::{Event, change_file, events_of_changes, read};
+use super::events::{Event, read_changes};
 use crate::diff::AlignedSnapshot;
 use crate::error::PublishError;
 use crate::publish::stages::{BlockStream, run_on_worker, sort_error};
@@ -57,19 +57,11 @@ impl SegmentChanges {
         let sorted_by = [order.as_slice(), &[width]].concat();
         let sorter = ExternalSorter::new(Arc::clone(&schema), &sorted_by, budget);
         let mut sorter = sorter.map_err(sort_error(STAGE))?;
-        let target = change_file_columns(columns);
-        for set in &segment.changes {
-            let (schema, version) = (Arc::clone(&schema), set.version);
-            let take = move |sorter: &mut ExternalSorter, rows: &RecordBatch| {
-                let events = events_of_changes(rows, width, version)?;
-                let events = UInt64Array::from_iter_values(events.iter().map(|one| one.encode()));
-                let columns = rows.columns().iter().take(width).cloned();
-                let columns = columns.chain([Arc::new(events) as ArrayRef]).collect();
-                sorter.add(RecordBatch::try_new(Arc::clone(&schema), columns)?)
-            };
-            let file = change_file(&segment.last, set);
-            sorter = read(workers, reader, &file, &target, sorter, take).await?;
-        }
+        let take = move |sorter: &mut ExternalSorter, rows: &RecordBatch, events: &[Event]| {
+            let columns = [rows.columns(), &[Event::encode_all(events)]].concat();
+            sorter.add(RecordBatch::try_new(Arc::clone(&schema), columns)?)
+        };
+        sorter = read_changes(workers, reader, columns, segment, sorter, take).await?;
         let rows = run_on_worker(workers, STAGE, move || sorter.finish()).await?;
         Ok(Self { rows: rows.map_err(sort_error(STAGE))?, order })
     }

@@ -140,7 +140,7 @@ impl ColumnPredicate {
     }
 
     fn text_hits(&self, texts: &StringArray) -> BooleanBuffer {
-        // The condition that most requests have, and dictionaries may have thousands of values.
+        // The condition that most requests have.
         if let ColumnTest::AnyOf(values) = &self.test
             && let [ColumnValue::Text(value)] = values.as_slice()
         {
