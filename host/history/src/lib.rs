@@ -185,7 +185,7 @@ impl History {
 
 /// A table that was made.
 struct Table {
-    file: MadeFile,
+    file: Arc<MadeFile>,
     snapshot: Snapshot,
 }
 
@@ -274,7 +274,7 @@ impl Maker {
             (history.times.clone(), RevisionRange { since, until }),
         );
         let revised = Box::pin(making).await?;
-        Ok(Table { file: revised.file, snapshot: revised.snapshot })
+        Ok(Table { file: Arc::new(revised.file), snapshot: revised.snapshot })
     }
 
     /// The table, where it was made and its file is still there.

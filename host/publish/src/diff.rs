@@ -7,6 +7,7 @@ pub(crate) mod fingerprints;
 mod largest_revision;
 mod row_fates;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
@@ -222,19 +223,21 @@ impl AlignedSnapshot {
 
     /// Starts reading the rows.
     pub(crate) async fn scan(&self, reader: &Reader) -> Result<Scan, StorageFailure> {
+        self.scan_window(reader, 0..self.snapshot.rows).await
+    }
+
+    /// Starts reading the rows of `window`.
+    pub(crate) async fn scan_window(
+        &self,
+        reader: &Reader,
+        window: Range<u64>,
+    ) -> Result<Scan, StorageFailure> {
         let columns: Vec<Column> = self
             .read
             .iter()
             .filter_map(|position| self.snapshot.columns.get(*position).cloned())
             .collect();
-        reader
-            .scan_rows(
-                &self.snapshot,
-                &self.read,
-                unchecked_schema(&columns),
-                0..self.snapshot.rows,
-            )
-            .await
+        reader.scan_rows(&self.snapshot, &self.read, unchecked_schema(&columns), window).await
     }
 
     /// A batch of this side with the newer snapshot's columns.

@@ -1,7 +1,7 @@
 //! The past of a dataset, made of what publishing stored: versions whose file was not kept
 //! (contract-21-history), and every row with the versions in which it was (contract-21-revisions).
-//! The first are the rows of a newer version with its changes taken back (`rewind`), the second the
-//! lives of rows (`lives`); what is held is the budget of their sorts.
+//! The first are a newer version with its changes taken back (`rewound_rows`), the second the lives
+//! of rows (`lives`); what is held is the budget of their sorts.
 
 mod dated_rows;
 mod events;
@@ -9,16 +9,15 @@ mod lives;
 mod restore;
 mod revisions;
 mod rewind;
+mod rewound_rows;
 
 use yearbook_domain::SnapshotId;
-use yearbook_scan::compress_values;
 use yearbook_storage::MadeFile;
 use yearbook_workers::Workers;
 
 use crate::error::PublishError;
-use crate::preview_facts::ValuesPass;
 use crate::progress::SilentReporter;
-use crate::publish::stages::{BlockStream, TableWords, run_on_worker, temporary_file_error, write};
+use crate::publish::stages::{PartStream, TableWords, run_on_worker, temporary_file_error, write};
 
 pub use dated_rows::RevisionRange;
 pub use restore::{RestoredVersion, restore};
@@ -27,18 +26,18 @@ pub use revisions::{RevisedTable, VALID_FROM, VALID_TO, revisions};
 /// Stage of publishing, as failures name it.
 const STAGE: &str = "reading the history";
 
-/// Writes rows in order as publishing does, with their values and the bounds of their geometry.
+/// Writes a table in order as publishing does, with the bounds of its geometry.
 async fn write_table(
     workers: &Workers,
     words: TableWords<'_>,
     id: &SnapshotId,
-    blocks: BlockStream<'_>,
+    parts: PartStream<'_>,
 ) -> Result<MadeFile, PublishError> {
-    let count = (ValuesPass::new(words.columns), ValuesPass::update);
-    let written = write(workers, (words, id), blocks, count, &SilentReporter).await?;
-    let (file, counted, bounds) = (written.file, written.counted, written.bounds);
+    let count = ((), |(): &mut (), _: &_| Ok(()));
+    let written = write(workers, (words, id), parts, count, &SilentReporter).await?;
+    let (file, bounds) = (written.file, written.bounds);
     let job = move || {
-        let made = MadeFile::new(file, &compress_values(&counted.finish())?)?;
+        let made = MadeFile::new(file)?;
         let Some(bounds) = bounds else { return Ok(made) };
         let (head, chunks) = bounds.finish(&made.stored().sha256)?;
         made.with_bounds(head, chunks)

@@ -6,7 +6,7 @@
 //! (contract-15-values-stored, contract-15-series).
 //!
 //! Bound: [`series::MAX_TRACKED_BYTES`] for the series that are distinguished, a hash of each of a
-//! million series, [`values_pass::MAX_VALUE_BYTES`] of values, one batch, and facts.
+//! million series, the values of a [`yearbook_scan::ValuesPass`], one batch, and facts.
 
 mod figures;
 mod latest;
@@ -17,12 +17,10 @@ mod series_keys;
 mod series_number;
 mod table_pass;
 mod table_shape;
-mod values_pass;
 
 pub(crate) use lines::LinePass;
 pub(crate) use table_pass::TablePass;
 pub(crate) use table_shape::TableShape;
-pub(crate) use values_pass::ValuesPass;
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -6,6 +6,7 @@ pub(crate) mod stages;
 
 use std::sync::Arc;
 
+use futures::{StreamExt as _, TryStreamExt as _};
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::meaning::{DatasetMeaning, words_of_labels};
 use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot};
@@ -19,6 +20,7 @@ use crate::memory_budget::PublishMemory;
 use crate::package::DataPackage;
 use crate::preview_facts::TablePass;
 use crate::progress::ProgressReporter;
+use stages::TablePart;
 
 /// A snapshot for the catalog to commit.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,6 +137,7 @@ pub(crate) async fn publish_completed(
     let count = (counted, TablePass::update);
     progress.stage("writing", Some(rows.rows()));
     let blocks = stages::read_blocks(workers, &rows, stages::all_columns(&columns));
+    let blocks = blocks.map_ok(TablePart::Block).boxed();
     let written = stages::write(workers, (words, &id), blocks, count, progress).await?;
     let (facts, values) =
         stages::summarise(workers, (written.counted, findings.labels), &rows, progress).await?;

@@ -8,10 +8,17 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use bytes::buf::Reader;
+use bytes::{Buf as _, Bytes};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::arrow::arrow_writer::{
+    ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves,
+};
 use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+use parquet::file::writer::SerializedFileWriter;
 use yearbook_domain::Column;
+use yearbook_scan::StoredGroup;
 use yearbook_scan::schema::stored_schema;
 
 /// Content of the file beside the rows.
@@ -38,8 +45,11 @@ pub(crate) enum FileCompression {
 
 /// A snapshot file being written.
 pub(crate) struct SnapshotWriter {
-    writer: ArrowWriter<File>,
+    writer: SerializedFileWriter<File>,
+    groups: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
+    /// Columns of the row group in progress; none between two.
+    group: Vec<ArrowColumnWriter>,
 }
 
 impl SnapshotWriter {
@@ -54,7 +64,8 @@ impl SnapshotWriter {
             // The types of Parquet say the same; it is a tenth of a file of a few changes.
             .with_skip_arrow_metadata(description.compression == FileCompression::Small);
         let writer = ArrowWriter::try_new_with_options(file, Arc::clone(&schema), options)?;
-        Ok(Self { writer, schema })
+        let (writer, groups) = writer.into_serialized_writer()?;
+        Ok(Self { writer, groups, schema, group: Vec::new() })
     }
 
     /// Appends rows that have been checked; `ends_group` closes the row group behind them, and its
@@ -66,17 +77,75 @@ impl SnapshotWriter {
     ) -> Result<Option<u64>, ParquetError> {
         // The rows were held as nullable until they had been checked; the file says what was found.
         let rows = RecordBatch::try_new(Arc::clone(&self.schema), rows.columns().to_vec())?;
-        self.writer.write(&rows)?;
-        if !ends_group {
-            return Ok(None);
+        if self.group.is_empty() {
+            self.group = self.groups.create_column_writers(self.writer.flushed_row_groups().len())?;
         }
-        self.writer.flush()?;
-        let group = self.writer.flushed_row_groups().last();
-        Ok(group.and_then(|group| u64::try_from(group.compressed_size()).ok()))
+        let mut columns = self.group.iter_mut();
+        for (field, array) in self.schema.fields().iter().zip(rows.columns()) {
+            for (leaf, column) in compute_leaves(field, array)?.iter().zip(&mut columns) {
+                column.write(leaf)?;
+            }
+        }
+        if ends_group { self.end_group().map(Some) } else { Ok(None) }
+    }
+
+    /// Appends a row group of another file with the same columns as it is.
+    pub(crate) fn copy(&mut self, group: &StoredGroup) -> Result<(), ParquetError> {
+        let mut copied = self.writer.next_row_group()?;
+        for (start, bytes, column) in group.columns() {
+            copied.append_column(&PlacedBytes { start, bytes }, column)?;
+        }
+        copied.close().map(drop)
     }
 
     /// Writes the footer.
-    pub(crate) fn finish(self) -> Result<(), ParquetError> {
+    pub(crate) fn finish(mut self) -> Result<(), ParquetError> {
+        if !self.group.is_empty() {
+            self.end_group()?;
+        }
         self.writer.close().map(drop)
+    }
+
+    fn end_group(&mut self) -> Result<u64, ParquetError> {
+        let mut written = self.writer.next_row_group()?;
+        for column in self.group.drain(..) {
+            column.close()?.append_to_row_group(&mut written)?;
+        }
+        Ok(u64::try_from(written.close()?.compressed_size()).unwrap_or(0))
+    }
+}
+
+/// Bytes of a file from a place in it on.
+struct PlacedBytes<'a> {
+    start: u64,
+    bytes: &'a Bytes,
+}
+
+impl PlacedBytes<'_> {
+    fn rest(&self, start: u64) -> Result<Bytes, ParquetError> {
+        let skipped = start.checked_sub(self.start).and_then(|skipped| usize::try_from(skipped).ok());
+        let skipped = skipped.filter(|skipped| *skipped <= self.bytes.len());
+        let skipped = skipped.ok_or_else(|| ParquetError::EOF(format!("no byte {start}")))?;
+        Ok(self.bytes.slice(skipped..))
+    }
+}
+
+impl Length for PlacedBytes<'_> {
+    fn len(&self) -> u64 {
+        self.start + self.bytes.len() as u64
+    }
+}
+
+impl ChunkReader for PlacedBytes<'_> {
+    type T = Reader<Bytes>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        Ok(self.rest(start)?.reader())
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        let bytes = self.rest(start)?;
+        let end = || ParquetError::EOF(format!("no {length} bytes behind byte {start}"));
+        (length <= bytes.len()).then(|| bytes.slice(..length)).ok_or_else(end)
     }
 }

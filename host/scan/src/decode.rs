@@ -21,9 +21,11 @@ pub use metrics::{CacheMetricsSnapshot, ReadMetricsSnapshot};
 pub(crate) use cached_columns::CachedColumn;
 pub(crate) use column_cache::{COLUMN_CACHE_BYTES, ColumnCache, KeptColumn, take_rows};
 pub(crate) use dictionary::ColumnDictionary;
-pub(crate) use fetch::{BudgetPermit, FETCH_BUDGET_BYTES, FetchBudget};
+pub(crate) use fetch::{BudgetPermit, FETCH_BUDGET_BYTES, FetchBudget, fetch};
 pub(crate) use file_source::FileSource;
-pub(crate) use footer::{ParquetFile, chunk_pages, is_dictionary_encoded, open};
+pub(crate) use footer::{
+    ParquetFile, chunk_pages, is_dictionary_encoded, open, read_metadata, validate_locations,
+};
 pub(crate) use page_cache::PageCache;
 pub(crate) use page_location::pages_covering;
 pub(crate) use projection::Projection;

@@ -1,7 +1,7 @@
 //! Reading stored Parquet: row groups are pruned, pages decoded and record batches cut for a plan.
 //! Imports point one way: `schema` <- `row_numbers`; `schema`, `search_pattern`, `geometry_box`,
 //! `texts` <- `decode` <- `row_bounds`, `date_window` <- `filter` <- `batches` <- `scan` <- `order`
-//! <- `reader` <- `changes`, `preview`, `shape`, `statistics`, `values`.
+//! <- `reader` <- `changes`, `preview`, `shape`, `statistics`, `stored_groups`, `values`.
 //! Never touches SQL, HTTP or guests, and writes nothing.
 
 mod batches;
@@ -22,6 +22,7 @@ pub mod schema;
 mod search_pattern;
 mod shape;
 mod statistics;
+mod stored_groups;
 mod texts;
 mod values;
 
@@ -38,4 +39,5 @@ pub use row_counts::RowCounts;
 pub use scan::Scan;
 pub use shape::{ComputedRows, HELD_ROWS, RowShape, SeriesShape, ShapeFailure, ShapedRows};
 pub use statistics::{ColumnStatistics, FileStatistics, StatisticValue};
-pub use values::{DistinctCounts, ValueCounter, compress_values};
+pub use stored_groups::{StoredGroup, StoredGroups};
+pub use values::{DistinctCounts, ValuesPass, compress_values};

@@ -285,8 +285,13 @@ impl Reader {
         counts
     }
 
+    /// The store that is read.
+    pub(crate) fn files(&self) -> &ObjectStorage {
+        &self.files
+    }
+
     /// The workers that decode.
-    pub(crate) fn workers(&self) -> &Workers {
+    pub(crate) fn workers(&self) -> &Arc<Workers> {
         &self.workers
     }
 

@@ -5,6 +5,7 @@
 mod compression;
 mod selected;
 mod stored_values_cache;
+mod values_pass;
 
 use std::collections::hash_map::RandomState;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -22,12 +23,14 @@ use yearbook_domain::values::{
 use yearbook_domain::{Column, ColumnRole, Date, ReadPlan, Snapshot};
 use yearbook_storage::ObjectStorage;
 
+use crate::schema::batch_schema;
 use crate::texts::Texts;
-use crate::{Reader, StorageFailure};
+use crate::{Reader, Scan, StorageFailure};
 
 pub use compression::compress_values;
 pub use stored_values_cache::DistinctCounts;
 pub(crate) use stored_values_cache::StoredValuesCache;
+pub use values_pass::ValuesPass;
 
 /// Bytes that the hash of a distinct value takes, with the free places of its table.
 const HASH_BYTES: u64 = 20;
@@ -37,6 +40,9 @@ const VALUE_BYTES: u64 = 160;
 
 /// Bytes of text in a value that room is taken for, where rows are few.
 const MEAN_TEXT_BYTES: u64 = 1 << 10;
+
+/// Bytes that a [`ValuesPass`] holds at most, about: the values, and hashes of all of one column.
+const MAX_PASS_BYTES: u64 = 32 << 20;
 
 impl Reader {
     /// Reads the rows of `target` and counts the values of its columns; returns the number of rows
@@ -59,20 +65,12 @@ impl Reader {
             columns.push(snapshot.columns.iter().position(is_small).unwrap_or_default());
         }
         let date = date.and_then(|date| columns.iter().position(|column| *column == date));
-        let mut counter =
+        let counter =
             ValueCounter::new(target.columns.iter().copied().enumerate(), date, &target.page);
-        let mut batches = self.scan(&ReadPlan { columns, ..plan.clone() }).await?.batches;
+        let rows = self.scan(&ReadPlan { columns, ..plan.clone() }).await?;
         // Held until the last row is counted. The scan has given its own room back.
         let _room = self.selections.take(held_bytes(target)).await?;
-        let key = ObjectStorage::key(&snapshot.file);
-        while let Some(batch) = batches.try_next().await? {
-            let job = move || counter.update(&batch).map(|()| counter);
-            let counted = self.workers().run(job).await;
-            let counted =
-                counted.map_err(|_| StorageFailure::ShuttingDown { what: key.clone() })?;
-            counter = counted
-                .map_err(|error| StorageFailure::damaged(&key, format!("values: {error}")))?;
-        }
+        let counter = self.count(snapshot, rows, counter, ValueCounter::update).await?;
         Ok(counter.finish())
     }
 
@@ -85,7 +83,45 @@ impl Reader {
         &self,
         snapshot: &Snapshot,
     ) -> Result<Option<Arc<StoredValues>>, StorageFailure> {
-        self.values.get(snapshot).await
+        self.values.get(snapshot, self.count_made(snapshot)).await
+    }
+
+    /// Counts what publishing would have stored beside a file that was made on this machine;
+    /// `None` for other files.
+    async fn count_made(
+        &self,
+        snapshot: &Snapshot,
+    ) -> Result<Option<StoredValues>, StorageFailure> {
+        if !self.files().is_made(&snapshot.file) {
+            return Ok(None);
+        }
+        let columns = ValuesPass::needed(&snapshot.columns);
+        let pass = ValuesPass::new(&snapshot.columns, &columns);
+        let _room = self.selections.take(MAX_PASS_BYTES).await?;
+        let schema = Arc::new(batch_schema(snapshot, &columns)?);
+        let rows = self.scan_rows(snapshot, &columns, schema, 0..snapshot.rows).await?;
+        let pass = self.count(snapshot, rows, pass, ValuesPass::update).await?;
+        Ok(Some(pass.finish()))
+    }
+
+    /// Does `update` with all `rows` of `snapshot`, on workers.
+    async fn count<T: Send + 'static>(
+        &self,
+        snapshot: &Snapshot,
+        mut rows: Scan,
+        mut counter: T,
+        update: fn(&mut T, &RecordBatch) -> Result<(), ArrowError>,
+    ) -> Result<T, StorageFailure> {
+        let key = ObjectStorage::key(&snapshot.file);
+        while let Some(batch) = rows.batches.try_next().await? {
+            let job = move || update(&mut counter, &batch).map(|()| counter);
+            let counted = self.workers().run(job).await;
+            let counted =
+                counted.map_err(|_| StorageFailure::ShuttingDown { what: key.clone() })?;
+            counter = counted
+                .map_err(|error| StorageFailure::damaged(&key, format!("values: {error}")))?;
+        }
+        Ok(counter)
     }
 
     /// Returns the number of values of each column of `snapshot` that publishing stored.
@@ -110,7 +146,7 @@ fn held_bytes(target: &ValuesTarget) -> u64 {
 }
 
 /// Distinct values of columns, being counted.
-pub struct ValueCounter {
+struct ValueCounter {
     rows: u64,
     /// Position of the dates among the columns of a batch.
     date: Option<usize>,
@@ -120,7 +156,7 @@ pub struct ValueCounter {
 impl ValueCounter {
     /// Counts `columns`, each by its position in the batches and in the snapshot. An answer has
     /// `page` of them.
-    pub fn new(
+    fn new(
         columns: impl IntoIterator<Item = (usize, usize)>,
         date: Option<usize>,
         page: &ValuesPage,
@@ -129,11 +165,8 @@ impl ValueCounter {
         Self { rows: 0, date, columns: columns.into_iter().map(column).collect() }
     }
 
-    /// Takes in the next rows.
-    ///
-    /// # Errors
-    /// [`ArrowError::SchemaError`] for a column of a type that no stored column has.
-    pub fn update(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+    /// Takes in the next rows, whose columns have types that stored ones have.
+    fn update(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
         self.rows += batch.num_rows() as u64;
         let dates = self.date.and_then(|position| batch.columns().get(position));
         let runs = match dates {
@@ -148,13 +181,12 @@ impl ValueCounter {
 
     /// Stops counting the columns that have more values than a page, and whose values take more
     /// than `text_bytes`.
-    pub fn drop_large_columns(&mut self, text_bytes: usize) {
+    fn drop_large_columns(&mut self, text_bytes: usize) {
         self.columns.retain(|column| column.ceiling.is_none() && column.text_bytes <= text_bytes);
     }
 
     /// Returns the number of rows and the values of the columns, in their order.
-    #[must_use]
-    pub fn finish(self) -> (u64, Vec<ColumnValues>) {
+    fn finish(self) -> (u64, Vec<ColumnValues>) {
         (self.rows, self.columns.into_iter().map(ColumnCounter::finish).collect())
     }
 }

@@ -41,6 +41,27 @@ impl BlockBuilder {
         Ok(blocks)
     }
 
+    /// Returns whether no row is held.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// Returns whether the first of `rows`, if it comes next, begins a row group.
+    #[must_use]
+    pub fn begins_group(&self, rows: &RecordBatch) -> bool {
+        self.cutter.begins_group(BatchSizes::new(rows).row(0))
+    }
+
+    /// Ends the row group; returns its last block, `None` where it has no row yet.
+    ///
+    /// # Errors
+    /// Those of [`Self::push`].
+    pub fn end_group(&mut self) -> Result<Option<RowBlock>, SortError> {
+        self.cutter.begin_group();
+        self.cut(true)
+    }
+
     /// Returns the last block; `None` where no row is left.
     ///
     /// # Errors

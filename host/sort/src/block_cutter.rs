@@ -49,6 +49,16 @@ impl BlockCutter {
         Self { limits, block: RowsAndBytes::default(), group: RowsAndBytes::default() }
     }
 
+    /// Returns whether the next row, of `size` bytes, begins a row group.
+    pub(super) fn begins_group(&self, size: usize) -> bool {
+        self.group.rows == 0 || self.group.is_full(self.limits.group, size)
+    }
+
+    /// Begins a row group.
+    pub(super) fn begin_group(&mut self) {
+        *self = Self::new(self.limits);
+    }
+
     /// Takes in the next row, of `size` bytes; or leaves it out where the block ends before it, and
     /// says whether the row group does too.
     pub(super) fn push(&mut self, size: usize) -> Result<(), BlockEnd> {

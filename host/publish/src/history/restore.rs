@@ -3,14 +3,18 @@
 
 use std::sync::Arc;
 
+use futures::{StreamExt as _, TryStreamExt as _};
 use yearbook_domain::changes::HistorySegment;
 use yearbook_domain::{DatasetName, Namespace, ResultDigest, Snapshot};
 use yearbook_scan::Reader;
-use yearbook_storage::{MadeFile, ObjectStorage, StorageFailure};
+use yearbook_sort::RowBlock;
+use yearbook_storage::{MadeFile, MadeFiles, ObjectStorage, StorageFailure};
 use yearbook_workers::Workers;
 
 use super::rewind::SegmentChanges;
+use super::rewound_rows::RewoundRows;
 use super::write_table;
+use crate::diff::AlignedSnapshot;
 use crate::error::PublishError;
 use crate::memory_budget::PublishMemory;
 use crate::progress::SilentReporter;
@@ -40,7 +44,7 @@ pub async fn restore(
     workers: &Arc<Workers>,
     version: RestoredVersion<'_>,
     segment: &HistorySegment,
-) -> Result<MadeFile, PublishError> {
+) -> Result<Arc<MadeFile>, PublishError> {
     let RestoredVersion { name, namespace, snapshot, digest } = version;
     let words = TableWords {
         name,
@@ -54,17 +58,32 @@ pub async fn restore(
     let columns = (snapshot.columns.as_slice(), words.sorted_by());
     let budget = memory.table_bytes() / 2;
     let changes = SegmentChanges::read(workers, &reader, columns, segment, budget).await?;
-    let rows = changes.rewind(workers, &reader, &snapshot.columns, segment).await?;
-    let made = write_table(workers, words, &snapshot.id, rows).await?;
+    let rows = RewoundRows::open(reader, &changes, snapshot, &segment.last).await?;
+    let made = Arc::new(write_table(workers, words, &snapshot.id, rows.parts(workers)).await?);
     // The file that it had, but for another release of the writer: then its rows are hashed.
-    if made.stored().sha256 != snapshot.file.sha256 {
-        let rows = changes.rewind(workers, &reader, &snapshot.columns, segment).await?;
-        let found = hash_table(workers, &snapshot.columns, rows, &SilentReporter).await?;
-        if found.finish() != digest {
-            let why = "what changed since then does not lead back to the rows that it had";
-            let file = ObjectStorage::key(&segment.last.file);
-            return Err(StorageFailure::damaged(&file, why).into());
-        }
+    if made.stored().sha256 != snapshot.file.sha256
+        && compute_digest(files, workers, snapshot, &made).await? != digest
+    {
+        let why = "what changed since then does not lead back to the rows that it had";
+        return Err(StorageFailure::damaged(&ObjectStorage::key(&segment.last.file), why).into());
     }
     Ok(made)
+}
+
+/// The digest of the rows of `snapshot` in the file that was made of it.
+async fn compute_digest(
+    files: &ObjectStorage,
+    workers: &Arc<Workers>,
+    snapshot: &Snapshot,
+    made: &Arc<MadeFile>,
+) -> Result<ResultDigest, PublishError> {
+    let files = files.with_made_files(MadeFiles::from(Arc::clone(made)));
+    let reader = Reader::new(files, Arc::clone(workers));
+    let made = Snapshot { file: made.stored().clone(), ..snapshot.clone() };
+    let table = AlignedSnapshot::of_same_types(&made, &snapshot.columns);
+    let batches = table.scan(&reader).await?.batches;
+    let block = |rows| RowBlock { rows, ends_group: false };
+    let blocks = batches.map_ok(block).map_err(PublishError::from).boxed();
+    let hasher = hash_table(workers, &snapshot.columns, blocks, &SilentReporter).await?;
+    Ok(hasher.finish())
 }

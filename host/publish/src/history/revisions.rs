@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use futures::{StreamExt as _, TryStreamExt as _};
 use yearbook_domain::changes::HistorySegment;
 use yearbook_domain::{
     Column, ColumnRole, ColumnType, DatasetName, Digest, Millis, Namespace, Snapshot, SnapshotId,
@@ -19,7 +20,9 @@ use super::lives::tell_lives;
 use super::{STAGE, write_table};
 use crate::error::PublishError;
 use crate::memory_budget::PublishMemory;
-use crate::publish::stages::{TableWords, all_columns, read_blocks, run_on_worker, sort_error};
+use crate::publish::stages::{
+    TablePart, TableWords, all_columns, read_blocks, run_on_worker, sort_error,
+};
 
 /// Column of the time from which a row was published so.
 pub const VALID_FROM: &str = "_valid_from";
@@ -77,6 +80,7 @@ pub async fn revisions(
         SnapshotId::from_digest(Digest::compute(format!("revisions {}", newest.id).as_bytes()));
     let number = rows.rows();
     let blocks = read_blocks(workers, &rows, all_columns(&columns));
+    let blocks = blocks.map_ok(TablePart::Block).boxed();
     let file = write_table(workers, words, &id, blocks).await?;
     let stored = file.stored().clone();
     let keyed = !newest.primary_key.is_empty();

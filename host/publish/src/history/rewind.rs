@@ -2,32 +2,26 @@
 //! went is put back in its place. Versions have the same columns and the same order, in which no
 //! two rows of one version are alike.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow::array::{AsArray as _, RecordBatch, UInt32Array, UInt64Array};
 use arrow::compute::{interleave_record_batch, take_record_batch};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
 use arrow::row::Rows;
-use futures::stream::BoxStream;
-use futures::{StreamExt as _, TryStreamExt as _, stream};
 use yearbook_domain::Column;
 use yearbook_domain::changes::HistorySegment;
 use yearbook_scan::Reader;
 use yearbook_scan::schema::unchecked_schema;
 use yearbook_sort::{
-    BlockBuilder, BlockLimits, ExternalSorter, KeyEncoder, OrderedReader, RowBlock, SortError,
-    SortedRows,
+    BlockLimits, ExternalSorter, KeyEncoder, OrderedReader, SortError, SortedRows,
 };
-use yearbook_storage::StorageFailure;
 use yearbook_workers::Workers;
 
 use super::STAGE;
 use super::events::{Event, read_changes};
-use crate::diff::AlignedSnapshot;
 use crate::error::PublishError;
-use crate::publish::stages::{BlockStream, run_on_worker, sort_error};
+use crate::publish::stages::{run_on_worker, sort_error};
 
 /// Column behind those of the rows: what happened to it. No stored column has such a name.
 const EVENT: &str = "#event";
@@ -66,74 +60,14 @@ impl SegmentChanges {
         Ok(Self { rows: rows.map_err(sort_error(STAGE))?, order })
     }
 
-    /// The rows of the first version of `segment`, made of those of its last.
-    pub(super) async fn rewind<'a>(
-        &self,
-        workers: &'a Workers,
-        reader: &Reader,
-        columns: &[Column],
-        segment: &HistorySegment,
-    ) -> Result<BlockStream<'a>, PublishError> {
-        let side = AlignedSnapshot::of_same_types(&segment.last, columns);
-        let batches = side.scan(reader).await?.batches.boxed();
-        let rewinder = Rewinder::new(self).map_err(sort_error(STAGE))?;
-        let rewound = RewoundRows {
-            batches: Some(batches),
-            side: Arc::new(side),
-            schema: unchecked_schema(columns),
-            cutting: Some((rewinder, BlockBuilder::new(BlockLimits::FILE))),
-            ready: VecDeque::new(),
-        };
-        Ok(Box::pin(stream::try_unfold(rewound, move |rows| rows.next(workers))))
-    }
-}
-
-/// Rows that are being rewound.
-struct RewoundRows {
-    /// Rows of the newer version; `None` at their end.
-    batches: Option<BoxStream<'static, Result<RecordBatch, StorageFailure>>>,
-    side: Arc<AlignedSnapshot>,
-    schema: SchemaRef,
-    /// `None` at the end of all.
-    cutting: Option<(Rewinder, BlockBuilder)>,
-    ready: VecDeque<RowBlock>,
-}
-
-impl RewoundRows {
-    async fn next(mut self, workers: &Workers) -> Result<Option<(RowBlock, Self)>, PublishError> {
-        loop {
-            if let Some(block) = self.ready.pop_front() {
-                return Ok(Some((block, self)));
-            }
-            let Some((mut rewinder, mut builder)) = self.cutting.take() else { return Ok(None) };
-            let batch = match &mut self.batches {
-                Some(batches) => batches.try_next().await?,
-                None => None,
-            };
-            if batch.is_none() {
-                self.batches = None;
-            }
-            let (side, schema) = (Arc::clone(&self.side), Arc::clone(&self.schema));
-            let job = move || {
-                let rows = match &batch {
-                    Some(batch) => Some(rewinder.rewind(&side.align(batch, schema)?)?),
-                    None => rewinder.next_rest()?,
-                };
-                Ok(match rows {
-                    Some(rows) => (builder.push(&rows)?, Some((rewinder, builder))),
-                    None => (builder.finish()?.into_iter().collect(), None),
-                })
-            };
-            let (blocks, cutting) =
-                run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
-            self.ready.extend(blocks);
-            self.cutting = cutting;
-        }
+    /// Positions of the columns by which the table is sorted.
+    pub(super) fn order(&self) -> &[usize] {
+        &self.order
     }
 }
 
 /// Merge of rows in order with what changed of them since.
-struct Rewinder {
+pub(super) struct Rewinder {
     keys: KeyEncoder,
     changes: OrderedReader,
     block: Option<ChangedRows>,
@@ -152,7 +86,8 @@ struct ChangedRows {
 }
 
 impl Rewinder {
-    fn new(changes: &SegmentChanges) -> Result<Self, SortError> {
+    /// Begins before the first row.
+    pub(super) fn new(changes: &SegmentChanges) -> Result<Self, SortError> {
         let rows = &changes.rows;
         let all = (0..rows.schema().fields().len()).collect();
         Ok(Self {
@@ -164,7 +99,7 @@ impl Rewinder {
     }
 
     /// The next rows of the newer version, as they were in the older one.
-    fn rewind(&mut self, rows: &RecordBatch) -> Result<RecordBatch, SortError> {
+    pub(super) fn rewind(&mut self, rows: &RecordBatch) -> Result<RecordBatch, SortError> {
         let Some(last) = rows.num_rows().checked_sub(1) else { return Ok(rows.clone()) };
         let last = encode(&self.keys, &rows.slice(last, 1))?;
         let last = last.row(0);
@@ -202,7 +137,7 @@ impl Rewinder {
     }
 
     /// Behind the last row of the newer version: some of the rows that went; `None` at their end.
-    fn next_rest(&mut self) -> Result<Option<RecordBatch>, SortError> {
+    pub(super) fn next_rest(&mut self) -> Result<Option<RecordBatch>, SortError> {
         let mut went: Option<(RecordBatch, Vec<u32>)> = None;
         while let Some(change) = self.next_change()? {
             if change.was_there() {
@@ -218,6 +153,14 @@ impl Rewinder {
         }
         let Some((rows, places)) = went else { return Ok(None) };
         Ok(Some(take_record_batch(&rows, &UInt32Array::from(places))?))
+    }
+
+    /// Returns whether a row that changed comes up to the one with `key`, or at all.
+    pub(super) fn has_change_until(&mut self, key: Option<&[u8]>) -> Result<bool, SortError> {
+        let is_until = |change: &mut ChangedRows| {
+            key.is_none_or(|key| change.keys.row(change.next).as_ref() <= key)
+        };
+        Ok(self.next_change()?.is_some_and(is_until))
     }
 
     /// The first change of the next row that changed.
@@ -264,7 +207,8 @@ impl ChangedRows {
     }
 }
 
-fn encode(keys: &KeyEncoder, rows: &RecordBatch) -> Result<Rows, ArrowError> {
+/// The keys of rows, which have some.
+pub(super) fn encode(keys: &KeyEncoder, rows: &RecordBatch) -> Result<Rows, ArrowError> {
     let none = || ArrowError::SchemaError("a table without a key has no order".to_owned());
     keys.encode(rows)?.ok_or_else(none)
 }

@@ -3,7 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod copied_groups;
+
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use yearbook_domain::changes::{ChangeSet, HistorySegment};
@@ -95,7 +98,7 @@ async fn check_revisions(fixture: &Fixture, all: &[Published], last: usize, seed
     .await
     .unwrap();
     let made = MadeFiles::new(1 << 30);
-    assert!(made.insert(table.file));
+    assert!(made.insert(Arc::new(table.file)));
     let read = Fixture { files: fixture.files.with_made_files(made), ..Fixture::new() };
     let mut lives: Vec<(Row, String, String)> = Vec::new();
     for mut row in read.rows(&table.snapshot).await {

@@ -5,13 +5,13 @@ use arrow::error::ArrowError;
 use yearbook_domain::ResultDigest;
 use yearbook_domain::preview_facts::{CentroidSample, FACTS_VERSION, PreviewFacts, SeriesPreview};
 use yearbook_domain::values::StoredValues;
+use yearbook_scan::ValuesPass;
 
 use super::figures::{Figures, NumberColumn, date_at, dates};
 use super::latest::LatestRowsPass;
 use super::lines::LinePass;
 use super::series::SeriesCounter;
 use super::table_shape::TableShape;
-use super::values_pass::ValuesPass;
 
 /// Rows of a table, in order, being counted.
 pub(crate) struct TablePass {
@@ -30,9 +30,10 @@ pub(crate) struct TablePass {
 impl TablePass {
     /// `digest` is that of the whole table.
     pub(crate) fn new(shape: TableShape, digest: ResultDigest) -> Result<Self, ArrowError> {
+        let all: Vec<usize> = (0..shape.columns.len()).collect();
         Ok(Self {
             rows: 0,
-            values: ValuesPass::new(&shape.columns),
+            values: ValuesPass::new(&shape.columns, &all),
             figures: vec![Figures::default(); shape.values.len()],
             series: shape.date.map(|_| SeriesCounter::new(&shape)).transpose()?,
             centroids: shape.geometry.map(|column| CentroidPass::new(column, shape.rows)),

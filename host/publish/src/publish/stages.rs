@@ -22,8 +22,8 @@ use yearbook_sort::{RowBlock, SortError, SortedRows};
 use yearbook_storage::{ObjectStorage, Sidecar};
 use yearbook_workers::Workers;
 
-use self::blocks::for_each_block;
-pub(crate) use self::blocks::{BlockStream, read_blocks};
+pub(crate) use self::blocks::{BlockStream, PartStream, TablePart, read_blocks};
+use self::blocks::{for_each_block, for_each_part};
 pub(super) use self::read_rows::read;
 use crate::error::PublishError;
 use crate::package::DataPackage;
@@ -148,11 +148,11 @@ impl<T, F> CountRows<T> for F where
 
 /// Writes the file to the temporary folder, without a name there: a process that is killed leaves
 /// nothing behind. The rows that are written are counted on the way, by `count` in `counted`, and
-/// their geometry is bounded.
+/// their geometry is bounded; those that are copied are not.
 pub(crate) async fn write<T: Send + 'static>(
     workers: &Workers,
     (words, id): (TableWords<'_>, &SnapshotId),
-    blocks: BlockStream<'_>,
+    parts: PartStream<'_>,
     (counted, count): (T, impl CountRows<T>),
     progress: &dyn ProgressReporter,
 ) -> Result<WrittenTable<T>, PublishError> {
@@ -173,7 +173,14 @@ pub(crate) async fn write<T: Send + 'static>(
         let temporary = tempfile::tempfile().map_err(temporary_file_error)?;
         bounds = Some(RowBoundsWriter::new(temporary, column.few_values));
     }
-    let take = move |(mut writer, mut counted, mut bounds), block: &RowBlock| {
+    let take = move |(mut writer, mut counted, mut bounds), part: &TablePart| {
+        let block = match part {
+            TablePart::Block(block) => block,
+            TablePart::Copy(group) => {
+                SnapshotWriter::copy(&mut writer, group).map_err(parquet_error(STAGE))?;
+                return Ok((writer, counted, bounds));
+            }
+        };
         count(&mut counted, &block.rows).map_err(internal_error(STAGE))?;
         let group = SnapshotWriter::append(&mut writer, &block.rows, block.ends_group);
         let group = group.map_err(parquet_error(STAGE))?;
@@ -186,7 +193,7 @@ pub(crate) async fn write<T: Send + 'static>(
     };
     let state = (writer, counted, bounds);
     let (writer, counted, bounds) =
-        for_each_block(workers, STAGE, blocks, progress, state, take).await?;
+        for_each_part(workers, STAGE, parts, progress, state, take).await?;
     run_on_worker(workers, STAGE, move || writer.finish()).await?.map_err(parquet_error(STAGE))?;
     Ok(WrittenTable { file: temporary, counted, bounds })
 }

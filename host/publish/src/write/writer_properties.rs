@@ -5,7 +5,6 @@ use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use yearbook_domain::{Column, ColumnType};
-use yearbook_sort::GROUP_ROWS;
 
 use super::{FileCompression, SnapshotFileMetadata};
 use crate::table::distinct_values::MAX_DICTIONARY_BYTES;
@@ -26,8 +25,6 @@ pub(super) fn writer_properties(description: &SnapshotFileMetadata<'_>) -> Write
         .map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()))
         .collect();
     let mut builder = WriterProperties::builder()
-        // Row groups are cut by the caller; this only keeps the writer from cutting them elsewhere.
-        .set_max_row_group_row_count(Some(GROUP_ROWS))
         .set_data_page_row_count_limit(PAGE_ROWS)
         .set_data_page_size_limit(PAGE_BYTES)
         .set_dictionary_page_size_limit(MAX_DICTIONARY_BYTES)

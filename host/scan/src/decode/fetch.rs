@@ -13,7 +13,7 @@ use yearbook_workers::Workers;
 use crate::StorageFailure;
 
 /// Bytes of several ranges: [`ObjectStorage::get_ranges`].
-pub(super) async fn fetch(
+pub(crate) async fn fetch(
     files: &ObjectStorage,
     workers: &Workers,
     file: &StoredFile,

@@ -14,7 +14,8 @@ use parquet::arrow::parquet_to_arrow_schema;
 use parquet::basic::Encoding;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
-    ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataPushDecoder,
+    ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataOptions,
+    ParquetMetaDataPushDecoder,
 };
 use yearbook_domain::{Snapshot, StoredFile};
 use yearbook_storage::ObjectStorage;
@@ -204,7 +205,17 @@ pub(crate) async fn open(
     workers: &Workers,
     snapshot: &Snapshot,
 ) -> Result<ParquetFile, StorageFailure> {
-    let file = &snapshot.file;
+    let metadata = read_metadata(files, workers, &snapshot.file, None).await?;
+    validate(snapshot, ObjectStorage::key(&snapshot.file), metadata)
+}
+
+/// Reads and decodes the footer of `file` and its page indexes, of which nothing is checked.
+pub(crate) async fn read_metadata(
+    files: &ObjectStorage,
+    workers: &Workers,
+    file: &StoredFile,
+    options: Option<Arc<ParquetMetaDataOptions>>,
+) -> Result<Arc<ParquetMetaData>, StorageFailure> {
     let key = ObjectStorage::key(file);
     let damaged = |error: ParquetError| {
         StorageFailure::damaged(&ObjectStorage::key(file), format!("footer: {error}"))
@@ -213,10 +224,11 @@ pub(crate) async fn open(
         |_| StorageFailure::damaged(&ObjectStorage::key(file), "decoding its footer panicked");
     let mut decoder = ParquetMetaDataPushDecoder::try_new(file.bytes)
         .map_err(damaged)?
+        .with_metadata_options(options)
         .with_page_index_policy(PageIndexPolicy::Optional);
     let tail = file.bytes.saturating_sub(TAIL_BYTES)..file.bytes;
     let mut wanted: Vec<_> = std::iter::once(tail).collect();
-    let metadata = loop {
+    loop {
         let got = fetch(files, workers, file, &wanted).await?;
         decoder.push_ranges(std::mem::take(&mut wanted), got).map_err(damaged)?;
         let (rest, result) = workers
@@ -228,14 +240,13 @@ pub(crate) async fn open(
             .map_err(panicked)?;
         decoder = rest;
         match result.map_err(damaged)? {
-            DecodeResult::Data(metadata) => break Arc::new(metadata),
+            DecodeResult::Data(metadata) => return Ok(Arc::new(metadata)),
             DecodeResult::NeedsData(ranges) => wanted = ranges,
             DecodeResult::Finished => {
                 return Err(StorageFailure::damaged(&key, "its footer ends early"));
             }
         }
-    };
-    validate(snapshot, key, metadata)
+    }
 }
 
 /// Checks whether the file is what the catalog says it is.
@@ -258,9 +269,7 @@ fn validate(
             format!("it has {rows} rows, the catalog says {}", snapshot.rows),
         ));
     }
-    if let Some(fault) = page_locations::fault(&metadata, snapshot.file.bytes) {
-        return Err(StorageFailure::damaged(&key, fault));
-    }
+    validate_locations(&snapshot.file, &metadata)?;
     let leaf = |name: &str| {
         find_column(&metadata, name)
             .ok_or_else(|| StorageFailure::damaged(&key, format!("it has no column {name}")))
@@ -324,6 +333,15 @@ fn validate(
         kept_bytes,
         scattered_bytes,
     })
+}
+
+/// Checks whether everything that `metadata` names lies in `file`.
+pub(crate) fn validate_locations(
+    file: &StoredFile,
+    metadata: &ParquetMetaData,
+) -> Result<(), StorageFailure> {
+    let fault = page_locations::fault(metadata, file.bytes);
+    fault.map_or(Ok(()), |fault| Err(StorageFailure::damaged(&ObjectStorage::key(file), fault)))
 }
 
 /// Returns whether every value of a column chunk stands in its dictionary page.

@@ -28,7 +28,7 @@ const COUNTED_FILES: u64 = 10_000;
 /// Numbers of the stored values of each column; `None` where those of a column are not stored.
 pub type DistinctCounts = Arc<[Option<u32>]>;
 
-/// Stored values by digest of the snapshot's file, those that are missing too.
+/// Stored values by digest of the snapshot's file, those that were counted or are missing too.
 #[derive(Clone)]
 pub(crate) struct StoredValuesCache {
     files: ObjectStorage,
@@ -52,15 +52,28 @@ impl StoredValuesCache {
         Self { files, workers, known, counts: Cache::new(COUNTED_FILES) }
     }
 
-    /// Returns the values stored beside the file of `snapshot`; one load at a time.
+    /// Returns the values stored beside the file of `snapshot`, or what `count` makes where none
+    /// are; one load at a time.
     ///
     /// # Errors
-    /// The store's refusal.
+    /// The store's refusal, and failures of `count`.
     pub(crate) async fn get(
         &self,
         snapshot: &Snapshot,
+        count: impl Future<Output = Result<Option<StoredValues>, StorageFailure>>,
     ) -> Result<Option<Arc<StoredValues>>, StorageFailure> {
-        let entry = self.known.try_get_with(snapshot.file.sha256, self.load(snapshot)).await;
+        let load = async {
+            let stored = self.load(snapshot).await?;
+            if stored.values.is_some() {
+                return Ok(stored);
+            }
+            let counted = Box::pin(count).await?;
+            Ok(counted.map_or(stored, |values| Entry {
+                bytes: values.to_json().len(),
+                values: Some(Arc::new(values)),
+            }))
+        };
+        let entry = self.known.try_get_with(snapshot.file.sha256, load).await;
         match entry {
             Ok(entry) => Ok(entry.values),
             Err(shared) => Err(StorageFailure::clone(&shared)),

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{Seek as _, Write as _};
+use std::io::Seek as _;
 use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,13 +42,11 @@ struct Entry {
     used: Instant,
 }
 
-/// A file that was made, and what stands beside it.
+/// A file that was made, and what stands beside it. Values do not: they are counted where one asks.
 #[derive(Debug)]
 pub struct MadeFile {
     stored: StoredFile,
     file: File,
-    /// A file too: there may be many of these.
-    values: File,
     /// Head and chunks of the bounds of rows.
     bounds: Option<(Bytes, File)>,
     /// Bytes of everything.
@@ -56,17 +54,15 @@ pub struct MadeFile {
 }
 
 impl MadeFile {
-    /// Blocking: takes a finished file, and what stands beside it.
+    /// Blocking: takes a finished file.
     ///
     /// # Errors
     /// Fails where a temporary file cannot be read.
-    pub fn new(mut file: File, values: &[u8]) -> std::io::Result<Self> {
+    pub fn new(mut file: File) -> std::io::Result<Self> {
         file.rewind()?;
         let (stored, _) = hash_file(&mut file)?;
-        let bytes = stored.bytes + values.len() as u64;
-        let mut held = tempfile::tempfile()?;
-        held.write_all(values)?;
-        Ok(Self { stored, file, values: held, bounds: None, bytes })
+        let bytes = stored.bytes;
+        Ok(Self { stored, file, bounds: None, bytes })
     }
 
     /// Adds bounds of rows: head and chunks.
@@ -100,8 +96,7 @@ impl MadeFile {
     /// Blocking: all of what stands beside it.
     pub(super) fn sidecar(&self, sidecar: Sidecar) -> Result<Option<Bytes>, StorageFailure> {
         match (sidecar, &self.bounds) {
-            (Sidecar::Values, _) => read_all(&self.values).map(Some).map_err(unreadable),
-            (Sidecar::Bounds, None) => Ok(None),
+            (Sidecar::Values, _) | (Sidecar::Bounds, None) => Ok(None),
             (Sidecar::Bounds, Some((head, chunks))) => {
                 let rest = read_all(chunks).map_err(unreadable)?;
                 Ok(Some([&head[..], &rest].concat().into()))
@@ -116,9 +111,8 @@ impl MadeFile {
         range: &Range<u64>,
     ) -> Result<Option<Bytes>, StorageFailure> {
         let (head, body) = match (sidecar, &self.bounds) {
-            (Sidecar::Values, _) => (Bytes::new(), &self.values),
             (Sidecar::Bounds, Some((head, chunks))) => (head.clone(), chunks),
-            (Sidecar::Bounds, None) => return Ok(None),
+            (Sidecar::Values, _) | (Sidecar::Bounds, None) => return Ok(None),
         };
         let skipped = head.len() as u64;
         let length = body.metadata().map_err(unreadable)?.len();
@@ -160,7 +154,7 @@ impl MadeFiles {
     /// Adds a file. Gives up others that were not read for a while, where they take too much
     /// together; returns false, and adds nothing, where that does not do.
     #[must_use]
-    pub fn insert(&self, file: MadeFile) -> bool {
+    pub fn insert(&self, file: Arc<MadeFile>) -> bool {
         let mut files = self.lock();
         files.remove(&file.stored.sha256);
         let mut bytes: u64 = files.values().map(|entry| entry.file.bytes).sum();
@@ -173,7 +167,7 @@ impl MadeFiles {
             bytes -= entry.file.bytes;
             files.remove(&digest);
         }
-        files.insert(file.stored.sha256, Entry { file: Arc::new(file), used: Instant::now() });
+        files.insert(file.stored.sha256, Entry { file, used: Instant::now() });
         self.shared.count.store(files.len(), Ordering::Release);
         true
     }
@@ -202,11 +196,27 @@ impl MadeFiles {
     }
 }
 
+impl From<Arc<MadeFile>> for MadeFiles {
+    /// Nothing but this file.
+    fn from(file: Arc<MadeFile>) -> Self {
+        let files = Self::new(file.bytes);
+        files.shared.count.store(1, Ordering::Release);
+        files.lock().insert(file.stored.sha256, Entry { file, used: Instant::now() });
+        files
+    }
+}
+
 impl ObjectStorage {
     /// The same store, in which files of `made` are found too.
     #[must_use]
     pub fn with_made_files(&self, made: MadeFiles) -> Self {
         Self { made_files: Some(made), ..self.clone() }
+    }
+
+    /// Returns whether the file was made on this machine.
+    #[must_use]
+    pub fn is_made(&self, file: &StoredFile) -> bool {
+        self.made_file(file).is_some()
     }
 
     /// The file, where it was made on this machine.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::stream::BoxStream;
 use futures::{TryStreamExt as _, future, stream};
+use yearbook_scan::StoredGroup;
 use yearbook_sort::{BlockLimits, RowBlock, SortedRows};
 use yearbook_workers::Workers;
 
@@ -37,22 +38,61 @@ pub(crate) fn read_blocks<'a>(
     Box::pin(blocks.try_flatten())
 }
 
+/// A part of a table that is to be written.
+pub(crate) enum TablePart {
+    /// Rows to be encoded.
+    Block(RowBlock),
+    /// Rows that another file has encoded.
+    Copy(StoredGroup),
+}
+
+/// Parts of a table, in their order.
+pub(crate) type PartStream<'a> = BoxStream<'a, Result<TablePart, PublishError>>;
+
 /// Does `take` with every block.
 pub(super) async fn for_each_block<T: Send + 'static>(
     workers: &Workers,
     stage: &'static str,
-    mut blocks: BlockStream<'_>,
+    blocks: BlockStream<'_>,
     progress: &dyn ProgressReporter,
-    mut state: T,
+    state: T,
     take: impl Fn(T, &RowBlock) -> Result<T, PublishError> + Send + Sync + 'static,
 ) -> Result<T, PublishError> {
+    let rows = |block: &RowBlock| block.rows.num_rows() as u64;
+    for_each(workers, (stage, progress, rows), blocks, state, take).await
+}
+
+/// Does `take` with every part.
+pub(super) async fn for_each_part<T: Send + 'static>(
+    workers: &Workers,
+    stage: &'static str,
+    parts: PartStream<'_>,
+    progress: &dyn ProgressReporter,
+    state: T,
+    take: impl Fn(T, &TablePart) -> Result<T, PublishError> + Send + Sync + 'static,
+) -> Result<T, PublishError> {
+    let rows = |part: &TablePart| match part {
+        TablePart::Block(block) => block.rows.num_rows() as u64,
+        TablePart::Copy(group) => group.rows(),
+    };
+    for_each(workers, (stage, progress, rows), parts, state, take).await
+}
+
+/// Does `take` with every one of `parts`, and tells `progress` of their `rows`.
+async fn for_each<P: Send + 'static, T: Send + 'static>(
+    workers: &Workers,
+    (stage, progress, rows): (&'static str, &dyn ProgressReporter, impl Fn(&P) -> u64),
+    mut parts: BoxStream<'_, Result<P, PublishError>>,
+    mut state: T,
+    take: impl Fn(T, &P) -> Result<T, PublishError> + Send + Sync + 'static,
+) -> Result<T, PublishError> {
     let take = Arc::new(take);
-    let mut next = blocks.try_next().await?;
-    while let Some(block) = next {
-        let rows = block.rows.num_rows() as u64;
+    let mut next = parts.try_next().await?;
+    while let Some(part) = next {
+        let rows = rows(&part);
         let take = Arc::clone(&take);
-        let taking = run_on_worker(workers, stage, move || take(state, &block));
-        let (behind, taken) = future::join(blocks.try_next(), taking).await;
+        let taking = run_on_worker(workers, stage, move || take(state, &part));
+        let (behind, taken) = future::join(parts.try_next(), taking).await;
         (state, next) = (taken??, behind?);
         progress.advance(rows);
     }

@@ -1,0 +1,99 @@
+//! Row groups as a file stores them, to be copied into another file: neither decoded nor encoded.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::column::writer::ColumnCloseResult;
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataOptions};
+use yearbook_domain::{Snapshot, StoredFile};
+use yearbook_storage::ObjectStorage;
+use yearbook_workers::Workers;
+
+use crate::decode::{fetch, read_metadata, validate_locations};
+use crate::{Reader, StorageFailure};
+
+/// The row groups of a file.
+pub struct StoredGroups {
+    files: ObjectStorage,
+    workers: Arc<Workers>,
+    file: StoredFile,
+    metadata: Arc<ParquetMetaData>,
+}
+
+/// A row group of a file.
+pub struct StoredGroup {
+    metadata: Arc<ParquetMetaData>,
+    index: usize,
+    /// Bytes of each column.
+    columns: Vec<Bytes>,
+}
+
+impl Reader {
+    /// Opens the row groups of the file of `snapshot`.
+    ///
+    /// # Errors
+    /// A [`StorageFailure`] that names the stored file.
+    pub async fn stored_groups(&self, snapshot: &Snapshot) -> Result<StoredGroups, StorageFailure> {
+        let (files, workers) = (self.files(), self.workers());
+        let file = snapshot.file.clone();
+        // Unlike a reader, a copy needs everything that the footer says.
+        let options = ParquetMetaDataOptions::new().with_encoding_stats_as_mask(false);
+        let metadata = read_metadata(files, workers, &file, Some(Arc::new(options))).await?;
+        validate_locations(&file, &metadata)?;
+        Ok(StoredGroups { files: files.clone(), workers: Arc::clone(workers), file, metadata })
+    }
+}
+
+impl StoredGroups {
+    /// Returns the rows of each row group.
+    pub fn windows(&self) -> impl Iterator<Item = Range<u64>> {
+        let groups = self.metadata.row_groups().iter();
+        groups.scan(0, |behind, group| {
+            let start = *behind;
+            *behind += u64::try_from(group.num_rows()).unwrap_or(0);
+            Some(start..*behind)
+        })
+    }
+
+    /// Reads row group `index`, which there is.
+    ///
+    /// # Errors
+    /// A [`StorageFailure`] that names the stored file.
+    pub async fn read(&self, index: usize) -> Result<StoredGroup, StorageFailure> {
+        let chunks = self.metadata.row_group(index).columns().iter();
+        let ranges = chunks.map(|chunk| {
+            let (start, length) = chunk.byte_range();
+            start..start + length
+        });
+        let ranges: Vec<_> = ranges.collect();
+        let columns = fetch(&self.files, &self.workers, &self.file, &ranges).await?;
+        Ok(StoredGroup { metadata: Arc::clone(&self.metadata), index, columns })
+    }
+}
+
+impl StoredGroup {
+    /// Returns the number of its rows.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        u64::try_from(self.metadata.row_group(self.index).num_rows()).unwrap_or(0)
+    }
+
+    /// Returns the bytes of each column, with the place in the file at which they begin and what
+    /// its footer says of them.
+    pub fn columns(&self) -> impl Iterator<Item = (u64, &Bytes, ColumnCloseResult)> {
+        let group = self.metadata.row_group(self.index);
+        group.columns().iter().zip(&self.columns).enumerate().map(|(leaf, (chunk, bytes))| {
+            let pages = self.metadata.page_index();
+            let close = ColumnCloseResult {
+                bytes_written: bytes.len() as u64,
+                rows_written: self.rows(),
+                metadata: chunk.clone(),
+                bloom_filter: None,
+                column_index: pages.and_then(|pages| pages.column_index(self.index, leaf)).cloned(),
+                offset_index: pages.and_then(|pages| pages.offset_index(self.index, leaf)).cloned(),
+            };
+            (chunk.byte_range().0, bytes, close)
+        })
+    }
+}
