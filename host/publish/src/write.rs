@@ -92,7 +92,8 @@ impl SnapshotWriter {
     /// Appends a row group of another file with the same columns as it is.
     pub(crate) fn copy(&mut self, group: &StoredGroup) -> Result<(), ParquetError> {
         let mut copied = self.writer.next_row_group()?;
-        for (start, bytes, column) in group.columns() {
+        for column in group.columns() {
+            let (start, bytes, column) = column?;
             copied.append_column(&PlacedBytes { start, bytes }, column)?;
         }
         copied.close().map(drop)

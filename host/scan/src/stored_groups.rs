@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parquet::column::writer::ColumnCloseResult;
-use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataOptions};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataOptions};
+use parquet::file::statistics::Statistics;
 use yearbook_domain::{Snapshot, StoredFile};
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
@@ -81,19 +83,37 @@ impl StoredGroup {
 
     /// Returns the bytes of each column, with the place in the file at which they begin and what
     /// its footer says of them.
-    pub fn columns(&self) -> impl Iterator<Item = (u64, &Bytes, ColumnCloseResult)> {
+    pub fn columns(
+        &self,
+    ) -> impl Iterator<Item = Result<(u64, &Bytes, ColumnCloseResult), ParquetError>> {
         let group = self.metadata.row_group(self.index);
         group.columns().iter().zip(&self.columns).enumerate().map(|(leaf, (chunk, bytes))| {
             let pages = self.metadata.page_index();
             let close = ColumnCloseResult {
                 bytes_written: bytes.len() as u64,
                 rows_written: self.rows(),
-                metadata: chunk.clone(),
+                metadata: with_old_bounds(chunk)?,
                 bloom_filter: None,
                 column_index: pages.and_then(|pages| pages.column_index(self.index, leaf)).cloned(),
                 offset_index: pages.and_then(|pages| pages.offset_index(self.index, leaf)).cloned(),
             };
-            (chunk.byte_range().0, bytes, close)
+            Ok((chunk.byte_range().0, bytes, close))
         })
     }
+}
+
+/// What a footer says of a column, whose bounds it repeats for old readers where they have a sign:
+/// that they were repeated is lost when it is read.
+fn with_old_bounds(chunk: &ColumnChunkMetaData) -> Result<ColumnChunkMetaData, ParquetError> {
+    let signed = chunk.column_descr().sort_order().is_signed();
+    let statistics = match chunk.statistics() {
+        Some(Statistics::Int64(bounds)) => {
+            Statistics::Int64(bounds.clone().with_backwards_compatible_min_max(signed))
+        }
+        Some(Statistics::Double(bounds)) => {
+            Statistics::Double(bounds.clone().with_backwards_compatible_min_max(signed))
+        }
+        _ => return Ok(chunk.clone()),
+    };
+    chunk.clone().into_builder().set_statistics(statistics).build()
 }

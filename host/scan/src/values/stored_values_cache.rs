@@ -60,7 +60,7 @@ impl StoredValuesCache {
     pub(crate) async fn get(
         &self,
         snapshot: &Snapshot,
-        count: impl Future<Output = Result<Option<StoredValues>, StorageFailure>>,
+        count: impl Future<Output = Result<Option<StoredValues>, StorageFailure>> + Send,
     ) -> Result<Option<Arc<StoredValues>>, StorageFailure> {
         let load = async {
             let stored = self.load(snapshot).await?;

@@ -22,16 +22,19 @@ async fn publish_table(
     rows: &Table,
     current: Option<&Snapshot>,
 ) -> SnapshotDraft {
-    let mut csv = "id,text\n".to_owned();
+    let mut csv = "id,text,half,even\n".to_owned();
     for (id, text) in rows {
-        let _ = writeln!(csv, "{id},{text}");
+        let _ = writeln!(csv, "{id},{text},{}.5,{}", id / 2, id % 4 == 0);
     }
     let descriptor = json!({
         "name": "a_table",
         "licenses": [{"name": "CC-BY-4.0"}],
         "sources": [{"title": "Stats NZ", "path": "https://stats.govt.nz/a"}],
         "resources": [{"path": "table.csv", "schema": {
-            "fields": [{"name": "id", "type": "integer"}, {"name": "text", "type": "string"}],
+            "fields": [
+                {"name": "id", "type": "integer"}, {"name": "text", "type": "string"},
+                {"name": "half", "type": "number"}, {"name": "even", "type": "boolean"},
+            ],
             "primaryKey": ["id"],
         }}],
         "yearbook": {"namespace": "tests"},
