@@ -78,7 +78,8 @@ impl SnapshotWriter {
         // The rows were held as nullable until they had been checked; the file says what was found.
         let rows = RecordBatch::try_new(Arc::clone(&self.schema), rows.columns().to_vec())?;
         if self.group.is_empty() {
-            self.group = self.groups.create_column_writers(self.writer.flushed_row_groups().len())?;
+            self.group =
+                self.groups.create_column_writers(self.writer.flushed_row_groups().len())?;
         }
         let mut columns = self.group.iter_mut();
         for (field, array) in self.schema.fields().iter().zip(rows.columns()) {
@@ -124,7 +125,8 @@ struct PlacedBytes<'a> {
 
 impl PlacedBytes<'_> {
     fn rest(&self, start: u64) -> Result<Bytes, ParquetError> {
-        let skipped = start.checked_sub(self.start).and_then(|skipped| usize::try_from(skipped).ok());
+        let skipped =
+            start.checked_sub(self.start).and_then(|skipped| usize::try_from(skipped).ok());
         let skipped = skipped.filter(|skipped| *skipped <= self.bytes.len());
         let skipped = skipped.ok_or_else(|| ParquetError::EOF(format!("no byte {start}")))?;
         Ok(self.bytes.slice(skipped..))

@@ -8,13 +8,15 @@ use yearbook_domain::read_plan::{self, AppliedTransform, AppliedTransforms};
 use yearbook_domain::{Dataset, ReadPlan, Refusal, Selection};
 use yearbook_http::{Authenticated, Error};
 use yearbook_sandbox::{
-    OptionScalar, RequestFingerprint, TransformChain, TransformInput, TransformStep,
+    OptionScalar, RequestFingerprint, TransformChain, TransformFailure, TransformInput,
+    TransformStep,
 };
 
 use super::plan_rows::ResolvedRequest;
 use super::transform_input::{self, StoredRows, in_window};
 use super::{DataRequest, output_table};
 use crate::ApiState;
+use crate::response::chain_cache::PlannedChain;
 use crate::response::plan::{ResponsePlan, RowSource, TransformedRows};
 use crate::response::transform_failure;
 
@@ -86,8 +88,7 @@ impl TransformRequest<'_> {
     /// have; 500 for one that fails.
     pub(crate) async fn plan(&self) -> Result<(ReadPlan, TransformChain), Error> {
         let Self { input, steps, .. } = *self;
-        let chain = self.plan_chain().await?;
-        let table = Arc::new(output_table::describe(&input.snapshot, chain.schema()));
+        let PlannedChain { chain, table } = self.plan_chain().await?;
         let (name, namespace) = (input.dataset.clone(), input.namespace.clone());
         let shaped = read_plan::resolve_made(name, namespace, table, self.selection)
             .map_err(Refusal::InvalidParameters)?;
@@ -114,28 +115,37 @@ impl TransformRequest<'_> {
     }
 
     /// Asks the transforms what they make.
-    async fn plan_chain(&self) -> Result<TransformChain, Error> {
+    async fn plan_chain(&self) -> Result<PlannedChain, Error> {
         let Self { app, auth, dataset, input, steps, .. } = *self;
         let axis = app.core.axis(dataset, &input.snapshot.id).await?;
-        let schema = transform_input::schema(input, axis)?;
         let reader = app.core.reader.for_caller(&auth.holder);
         let rows = Arc::new(StoredRows { reader, plan: input.clone() });
-        let (own, of_steps) = (Arc::clone(&rows), steps.to_vec());
-        let plan = TransformChain::plan(&auth.holder, of_steps, Arc::clone(&schema), own);
-        let planned = app.bodies.chains.get_or_plan(steps, &schema, input, plan).await;
-        // One from memory has read for somebody else.
-        let rows: Arc<dyn TransformInput> = match steps.first() {
-            Some(first) => app.core.releases.tee_transform(first, &schema, rows),
-            None => rows,
+        let plan = async {
+            let schema = transform_input::schema(input, axis)?;
+            let own = Arc::clone(&rows);
+            let planned = TransformChain::plan(&auth.holder, steps.to_vec(), schema, own).await;
+            let chain = planned.map_err(|failure| self.refuse(failure))?;
+            let table = Arc::new(output_table::describe(&input.snapshot, chain.schema()));
+            Ok::<_, Error>(PlannedChain { chain, table })
         };
-        let planned = planned.map(|chain| chain.for_input(rows));
-        planned.map_err(|failure| {
-            let names: Vec<&str> = steps.iter().map(|step| step.transform.name()).collect();
-            let asked = format!("plan of {} {names:?}", input.snapshot.id);
-            let fingerprint = self.fingerprint(asked);
-            transform_failure::record(&*app.core.releases, &fingerprint, &failure);
-            transform_failure::refuse(self.pairs, failure)
-        })
+        let PlannedChain { chain, table } =
+            app.bodies.chains.get_or_plan(steps, axis, input, plan).await?;
+        // One from memory has read for somebody else.
+        let rows: Arc<dyn TransformInput> = match (steps.first(), chain.input_schema()) {
+            (Some(first), Some(schema)) => app.core.releases.tee_transform(first, schema, rows),
+            _ => rows,
+        };
+        Ok(PlannedChain { chain: chain.for_input(rows), table })
+    }
+
+    /// Records that a transform could not be planned, and refuses the request.
+    fn refuse(&self, failure: TransformFailure) -> Error {
+        let Self { app, input, steps, .. } = *self;
+        let names: Vec<&str> = steps.iter().map(|step| step.transform.name()).collect();
+        let asked = format!("plan of {} {names:?}", input.snapshot.id);
+        let fingerprint = self.fingerprint(asked);
+        transform_failure::record(&*app.core.releases, &fingerprint, &failure);
+        transform_failure::refuse(self.pairs, failure)
     }
 
     /// Checks that the transforms see no more rows than the plan has for them: those between the

@@ -2,19 +2,26 @@
 //! releases, the schema, what is known of the table's values, and the options, so they are asked
 //! once (decision 0457).
 
-use arrow::datatypes::Schema;
+use std::sync::Arc;
+
 use quick_cache::sync::Cache;
-use sha2::{Digest as _, Sha256};
-use yearbook_domain::ReadPlan;
 use yearbook_domain::citation::selection_text;
-use yearbook_sandbox::{TransformChain, TransformFailure, TransformStep};
+use yearbook_domain::{CalendarUnit, ReadPlan, Snapshot};
+use yearbook_sandbox::{TransformChain, TransformStep};
 
 /// Chains in memory: one has the values of a few columns at most, which take some hundred
 /// kilobytes.
 const ENTRIES: usize = 128;
 
+/// A chain, and the table that it makes.
+#[derive(Clone)]
+pub(crate) struct PlannedChain {
+    pub(crate) chain: TransformChain,
+    pub(crate) table: Arc<Snapshot>,
+}
+
 /// Chains by everything that their planning is given.
-pub(crate) struct ChainCache(Cache<[u8; 32], TransformChain>);
+pub(crate) struct ChainCache(Cache<String, PlannedChain>);
 
 impl Default for ChainCache {
     fn default() -> Self {
@@ -23,19 +30,20 @@ impl Default for ChainCache {
 }
 
 impl ChainCache {
-    /// Returns the chain of `steps` on rows of `schema` and `input`: from memory, or what `plan`
-    /// makes. Other requests for the same one wait meanwhile. A failure is not kept.
+    /// Returns the chain of `steps` on rows of `input`, whose dates have the unit `axis`: from
+    /// memory, or what `plan` makes. Other requests for the same one wait meanwhile. A failure is
+    /// not kept.
     ///
     /// # Errors
     /// Those of `plan`.
-    pub(crate) async fn get_or_plan(
+    pub(crate) async fn get_or_plan<E>(
         &self,
         steps: &[TransformStep],
-        schema: &Schema,
+        axis: Option<CalendarUnit>,
         input: &ReadPlan,
-        plan: impl Future<Output = Result<TransformChain, TransformFailure>>,
-    ) -> Result<TransformChain, TransformFailure> {
-        match self.0.get_value_or_guard_async(&key(steps, schema, input)).await {
+        plan: impl Future<Output = Result<PlannedChain, E>>,
+    ) -> Result<PlannedChain, E> {
+        match self.0.get_value_or_guard_async(&key(steps, axis, input)).await {
             Ok(chain) => Ok(chain),
             Err(slot) => {
                 let chain = plan.await?;
@@ -47,17 +55,16 @@ impl ChainCache {
     }
 }
 
-/// Key of a chain. Snapshot and conditions decide what is known of values.
-fn key(steps: &[TransformStep], schema: &Schema, input: &ReadPlan) -> [u8; 32] {
-    let mut metadata: Vec<_> = schema.metadata().iter().collect();
-    metadata.sort_unstable();
+/// Key of a chain. The snapshot decides the schema and the values, with the columns and conditions
+/// of the selection; its file, in which of their forms they are read.
+fn key(steps: &[TransformStep], axis: Option<CalendarUnit>, input: &ReadPlan) -> String {
     let step = |step: &TransformStep| {
         let TransformStep { transform, options } = step;
         (transform.digest().to_string(), transform.description().parameters.complete(options))
     };
     let steps: Vec<_> = steps.iter().map(step).collect();
-    let (id, selection) = (&input.snapshot.id, selection_text(input));
-    // `Debug` quotes texts, so no two lists read the same.
-    let text = format!("{steps:?} {:?} {metadata:?} {id} {selection:?}", schema.fields());
-    Sha256::digest(text.as_bytes()).into()
+    let Snapshot { id, file, created_at, .. } = &*input.snapshot;
+    let (file, columns, selection) = (&file.sha256, &input.columns, selection_text(input));
+    // `Debug` quotes texts, so no two keys read the same.
+    format!("{id} {file} {created_at:?} {axis:?} {columns:?} {steps:?} {selection:?}")
 }

@@ -7,6 +7,7 @@ wasmtime::component::bindgen!({
     world: "encoder-plugin",
     ownership: Borrowing { duplicate_if_necessary: true },
     imports: { default: trappable },
+    additional_derives: [PartialEq],
 });
 
 /// Host bindings of the generator world.
@@ -44,6 +45,7 @@ pub(crate) mod transform {
         world: "transform-plugin",
         ownership: Borrowing { duplicate_if_necessary: true },
         imports: { default: trappable },
+        additional_derives: [PartialEq],
         with: {
             "yearbook:plugin/types@1.2.0": crate::guest::bindings::yearbook::plugin::types,
             "yearbook:plugin/log@1.2.0": crate::guest::bindings::yearbook::plugin::log,

@@ -91,6 +91,12 @@ impl TransformChain {
         Self { input, ..self }
     }
 
+    /// Columns of the rows that go in, with their metadata; `None` without a transform.
+    #[must_use]
+    pub fn input_schema(&self) -> Option<&SchemaRef> {
+        self.links.first().map(|first| &first.plan.schema)
+    }
+
     /// Columns of the rows that come out, with their metadata.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
@@ -264,12 +270,13 @@ impl Planner {
             transform.run_on_worker(&self.holder, plan).await?
         };
         let codes = self.codes_of(&needs).await?;
-        let (needs, codes, output) = {
+        let (needs, codes, output, said) = {
             let (mut instance, options, schema) =
                 (instance, Arc::clone(&options), Arc::clone(&schema));
             let open = move || {
-                let output = instance.open(&schema, &options, &codes, &needs)?;
-                Ok((needs, codes, output))
+                let said = instance.open(&schema, &options, &codes)?;
+                let output = instance.check_output(said.clone(), &schema, &needs)?;
+                Ok((needs, codes, output, said))
             };
             transform.run_on_worker(&self.holder, open).await?
         };
@@ -292,7 +299,8 @@ impl Planner {
         self.origins = output.sources.iter().zip(&output.values_of).map(origin).collect();
         self.schema = Arc::clone(&output.schema);
         let options = options.to_vec();
-        self.plans.push(LinkPlan { transform, options, schema, needs, codes, values_of, output });
+        let plan = LinkPlan { transform, options, schema, needs, codes, values_of, output, said };
+        self.plans.push(plan);
         Ok(())
     }
 

@@ -97,14 +97,13 @@ impl TransformInstance {
         })
     }
 
-    /// Begins the response, and asks for its columns.
+    /// Begins the response, and asks for its columns, which are not checked yet.
     pub(super) fn open(
         &mut self,
         schema: &Schema,
         options: &[OptionValue],
         codes: &Codes,
-        needs: &Needs,
-    ) -> Result<TransformOutput, GuestError> {
+    ) -> Result<guest::Output, GuestError> {
         if let Some(dump) = &mut self.dump {
             let values = |table: &Option<Arc<CodeTable>>| {
                 table.as_ref().map(|table| table.values().to_vec())
@@ -123,10 +122,19 @@ impl TransformInstance {
             flattened.borrow(|schema| calls.call_open(store, schema, &lent, &options))
         })?;
         self.transforming = Some(opened);
-        let output = self.call(GuestFunction::Output, |guest, transforming, store| {
+        self.call(GuestFunction::Output, |guest, transforming, store| {
             let calls = guest.yearbook_plugin_transform().transforming();
             calls.call_output(store, transforming?).map(Ok)
-        })?;
+        })
+    }
+
+    /// Checks columns that it was asked for.
+    pub(super) fn check_output(
+        &mut self,
+        output: guest::Output,
+        schema: &Schema,
+        needs: &Needs,
+    ) -> Result<TransformOutput, GuestError> {
         TransformOutput::check(output, schema, needs)
             .map_err(|rule| self.broken_rule(GuestFunction::Output, &rule))
     }

@@ -12,6 +12,7 @@ use super::columns::{date_column, rows_within};
 use super::instance::Codes;
 use super::needs::{Needs, Priming};
 use super::output::{Source, TransformOutput};
+use crate::guest::bindings::transform::exports::yearbook::plugin::transform as guest;
 use crate::options::OptionValue;
 
 /// A transform with its options, the columns of its input and what it said of them.
@@ -27,6 +28,8 @@ pub(super) struct LinkPlan {
     /// Values that made columns may have, where they are known.
     pub(super) values_of: Vec<Option<Arc<CodeTable>>>,
     pub(super) output: TransformOutput,
+    /// The same as the transform returned it.
+    pub(super) said: guest::Output,
 }
 
 /// The columns of a link that a run reads and makes.

@@ -52,9 +52,10 @@ impl LinkRun {
         work: Arc<CallMetrics>,
         bytes: &Arc<ChainBytes>,
     ) -> Result<Self, GuestError> {
-        let LinkPlan { transform, options, schema, needs, codes, values_of, output } = &**plan;
+        let LinkPlan { transform, options, schema, needs, codes, values_of, output, said } =
+            &**plan;
         let mut instance = TransformInstance::new(transform, permit, work, schema, options)?;
-        if instance.open(schema, options, codes, needs)? != *output {
+        if instance.open(schema, options, codes)? != *said {
             let rule = "another output than in an instance before";
             return Err(instance.broken_rule(GuestFunction::Output, rule));
         }

@@ -118,13 +118,15 @@ impl Trial {
             })?;
             tables[*column] = Some(table);
         }
-        let output = instance.open(schema, &options, &tables, &needs);
-        let output = output.map_err(|error| (GuestCall::Open, error))?;
+        let in_open = |error| (GuestCall::Open, error);
+        let said = instance.open(schema, &options, &tables).map_err(in_open)?;
+        let output = instance.check_output(said.clone(), schema, &needs).map_err(in_open)?;
         let usage = instance.used();
         let known = |column: &Option<usize>| column.and_then(&codes).and_then(CodeTable::new);
         let values_of = output.values_of.iter().map(known).collect();
         let (transform, schema) = (Arc::clone(transform), Arc::clone(schema));
-        let plan = LinkPlan { transform, options, schema, needs, codes: tables, values_of, output };
+        let codes = tables;
+        let plan = LinkPlan { transform, options, schema, needs, codes, values_of, output, said };
         let columns = LinkColumns::new(&plan, (0..plan.output.sources.len()).collect());
         let (plan, columns) = (Arc::new(plan), Arc::new(columns));
         Ok(Self { plan, columns, place, work, bytes: Arc::default(), usage })

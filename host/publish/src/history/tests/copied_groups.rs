@@ -63,8 +63,7 @@ async fn copies(older: &Table, newer: &Table) -> usize {
 
     let (workers, columns) = (&fixture.workers, (snapshot.columns.as_slice(), vec![0]));
     let reader = Reader::new(fixture.files.clone(), Arc::clone(workers));
-    let changes =
-        SegmentChanges::read(workers, &reader, columns, &segment, 1 << 20).await.unwrap();
+    let changes = SegmentChanges::read(workers, &reader, columns, &segment, 1 << 20).await.unwrap();
     let rows = RewoundRows::open(reader, &changes, snapshot, &segment.last).await.unwrap();
     let parts: Vec<TablePart> = rows.parts(workers).try_collect().await.unwrap();
     parts.iter().filter(|part| matches!(part, TablePart::Copy(_))).count()
