@@ -3,10 +3,11 @@
 
 mod writer_properties;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;
 use bytes::buf::Reader;
 use bytes::{Buf as _, Bytes};
@@ -90,14 +91,26 @@ impl SnapshotWriter {
         if ends_group { self.end_group().map(Some) } else { Ok(None) }
     }
 
-    /// Appends a row group of another file with the same columns as it is.
-    pub(crate) fn copy(&mut self, group: &StoredGroup) -> Result<(), ParquetError> {
-        let mut copied = self.writer.next_row_group()?;
-        for column in group.columns() {
-            let (start, bytes, column) = column?;
-            copied.append_column(&PlacedBytes { start, bytes }, column)?;
+    /// Appends a row group of another file with the same columns as it is, but for the columns that
+    /// were revised.
+    pub(crate) fn copy(&mut self, copied: &CopiedGroup) -> Result<(), ParquetError> {
+        let index = self.writer.flushed_row_groups().len();
+        let encoders = self.groups.create_column_writers(index)?;
+        let mut group = self.writer.next_row_group()?;
+        let fields = self.schema.fields().iter();
+        let columns = copied.group.columns()?.into_iter().zip(encoders).zip(fields).enumerate();
+        for (position, ((stored, mut encoder), field)) in columns {
+            if let Some((start, bytes, column)) = stored {
+                group.append_column(&PlacedBytes { start, bytes }, column)?;
+                continue;
+            }
+            let revised = copied.revised.get(&position);
+            for leaf in revised.map_or(Ok(Vec::new()), |values| compute_leaves(field, values))? {
+                encoder.write(&leaf)?;
+            }
+            encoder.close()?.append_to_row_group(&mut group)?;
         }
-        copied.close().map(drop)
+        group.close().map(drop)
     }
 
     /// Writes the footer.
@@ -115,6 +128,14 @@ impl SnapshotWriter {
         }
         Ok(u64::try_from(written.close()?.compressed_size()).unwrap_or(0))
     }
+}
+
+/// A row group that another file has encoded.
+pub(crate) struct CopiedGroup {
+    /// Its columns, but for those that were revised.
+    pub(crate) group: StoredGroup,
+    /// All values of the columns that were, by position.
+    pub(crate) revised: BTreeMap<usize, ArrayRef>,
 }
 
 /// Bytes of a file from a place in it on.

@@ -27,9 +27,12 @@ pub struct StoredGroups {
 pub struct StoredGroup {
     metadata: Arc<ParquetMetaData>,
     index: usize,
-    /// Bytes of each column.
-    columns: Vec<Bytes>,
+    /// Bytes of each column; `None` for those that were left out.
+    columns: Vec<Option<Bytes>>,
 }
+
+/// Place of a column in its file, its bytes, and what the footer says of them.
+pub type StoredColumn<'a> = (u64, &'a Bytes, ColumnCloseResult);
 
 impl Reader {
     /// Opens the row groups of the file of `snapshot`.
@@ -58,18 +61,25 @@ impl StoredGroups {
         })
     }
 
-    /// Reads row group `index`, which there is.
+    /// Reads row group `index`, which there is, without the columns `left_out` of the file.
     ///
     /// # Errors
     /// A [`StorageFailure`] that names the stored file.
-    pub async fn read(&self, index: usize) -> Result<StoredGroup, StorageFailure> {
-        let chunks = self.metadata.row_group(index).columns().iter();
-        let ranges = chunks.map(|chunk| {
-            let (start, length) = chunk.byte_range();
+    pub async fn read(
+        &self,
+        index: usize,
+        left_out: &[usize],
+    ) -> Result<StoredGroup, StorageFailure> {
+        let chunks = self.metadata.row_group(index).columns();
+        let is_read = |column: &usize| !left_out.contains(column);
+        let ranges = (0..chunks.len()).filter(is_read).map(|column| {
+            let (start, length) = chunks[column].byte_range();
             start..start + length
         });
         let ranges: Vec<_> = ranges.collect();
-        let columns = fetch(&self.files, &self.workers, &self.file, &ranges).await?;
+        let mut read = fetch(&self.files, &self.workers, &self.file, &ranges).await?.into_iter();
+        let bytes = |column| if is_read(&column) { read.next() } else { None };
+        let columns = (0..chunks.len()).map(bytes).collect();
         Ok(StoredGroup { metadata: Arc::clone(&self.metadata), index, columns })
     }
 }
@@ -81,13 +91,17 @@ impl StoredGroup {
         u64::try_from(self.metadata.row_group(self.index).num_rows()).unwrap_or(0)
     }
 
-    /// Returns the bytes of each column, with the place in the file at which they begin and what
-    /// its footer says of them.
-    pub fn columns(
-        &self,
-    ) -> impl Iterator<Item = Result<(u64, &Bytes, ColumnCloseResult), ParquetError>> {
+    /// Returns for each column its bytes, with the place in the file at which they begin and what
+    /// the footer says of them; `None` for those that were left out.
+    ///
+    /// # Errors
+    /// [`ParquetError`] for a footer that contradicts itself.
+    pub fn columns(&self) -> Result<Vec<Option<StoredColumn<'_>>>, ParquetError> {
         let group = self.metadata.row_group(self.index);
-        group.columns().iter().zip(&self.columns).enumerate().map(|(leaf, (chunk, bytes))| {
+        let columns = group.columns().iter().zip(&self.columns).enumerate();
+        let column = |(leaf, (chunk, bytes)): (usize, (_, &'_ Option<Bytes>))| {
+            let chunk: &ColumnChunkMetaData = chunk;
+            let Some(bytes) = bytes else { return Ok(None) };
             let pages = self.metadata.page_index();
             let close = ColumnCloseResult {
                 bytes_written: bytes.len() as u64,
@@ -97,8 +111,9 @@ impl StoredGroup {
                 column_index: pages.and_then(|pages| pages.column_index(self.index, leaf)).cloned(),
                 offset_index: pages.and_then(|pages| pages.offset_index(self.index, leaf)).cloned(),
             };
-            Ok((chunk.byte_range().0, bytes, close))
-        })
+            Ok(Some((chunk.byte_range().0, bytes, close)))
+        };
+        columns.map(column).collect()
     }
 }
 

@@ -2,9 +2,11 @@
 //! went is put back in its place. Versions have the same columns and the same order, in which no
 //! two rows of one version are alike.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow::array::{AsArray as _, RecordBatch, UInt32Array, UInt64Array};
+use arrow::compute::kernels::cmp::not_distinct;
 use arrow::compute::{interleave_record_batch, take_record_batch};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
@@ -25,6 +27,9 @@ use crate::publish::stages::{run_on_worker, sort_error};
 
 /// Column behind those of the rows: what happened to it. No stored column has such a name.
 const EVENT: &str = "#event";
+
+/// Blocks of changes that are looked at before it is known what becomes of them.
+const MAX_AHEAD: usize = 4;
 
 /// Everything that changed in a segment, in the order of the table, what happened first to a row
 /// first.
@@ -70,9 +75,20 @@ impl SegmentChanges {
 pub(super) struct Rewinder {
     keys: KeyEncoder,
     changes: OrderedReader,
-    block: Option<ChangedRows>,
+    /// The block at hand, and those behind it that were looked at.
+    blocks: VecDeque<ChangedRows>,
     /// Key of the row whose changes were looked at last.
     done: Vec<u8>,
+}
+
+/// Rows that only were revised.
+pub(super) struct RevisedRows {
+    /// The rows as they were.
+    pub(super) rows: RecordBatch,
+    /// Their places in the order.
+    pub(super) keys: Rows,
+    /// Positions of the columns that were revised.
+    pub(super) columns: Vec<usize>,
 }
 
 /// A block of changes.
@@ -93,7 +109,7 @@ impl Rewinder {
         Ok(Self {
             keys: KeyEncoder::new(rows.schema(), &changes.order)?,
             changes: rows.read(all, BlockLimits::FILE)?,
-            block: None,
+            blocks: VecDeque::new(),
             done: Vec::new(),
         })
     }
@@ -110,7 +126,7 @@ impl Rewinder {
         let mut sources = vec![rows.clone()];
         let mut places = Vec::with_capacity(rows.num_rows());
         let mut row = 0;
-        if let Some(block) = &mut self.block {
+        if let Some(block) = self.blocks.front_mut() {
             block.source = None;
         }
         while let Some(change) = self.next_change()?
@@ -163,27 +179,91 @@ impl Rewinder {
         Ok(self.next_change()?.is_some_and(is_until))
     }
 
+    /// Takes the rows that changed up to the one with `key`, where all of them were there all the
+    /// time and only their numbers or truth values were others; `None`, and they stay, where they
+    /// were not or are too many.
+    pub(super) fn take_revised(&mut self, key: &[u8]) -> Result<Option<RevisedRows>, SortError> {
+        let Some(first) = self.next_change()?.map(|change| change.next) else { return Ok(None) };
+        // The first change of each row and the last, by block and row.
+        let mut found: Vec<[(usize, usize); 2]> = Vec::new();
+        let (mut block, mut row) = (0, first);
+        loop {
+            if block == self.blocks.len() {
+                if block == MAX_AHEAD {
+                    return Ok(None);
+                }
+                if !self.read_block()? {
+                    break;
+                }
+            }
+            let changed = &self.blocks[block];
+            if row == changed.keys.num_rows() {
+                (block, row) = (block + 1, 0);
+                continue;
+            }
+            let at = changed.keys.row(row);
+            if at.as_ref() > key {
+                break;
+            }
+            match found.last_mut() {
+                Some([(of, first), last]) if self.blocks[*of].keys.row(*first) == at => {
+                    *last = (block, row);
+                }
+                _ => found.push([(block, row); 2]),
+            }
+            row += 1;
+        }
+        let event = |(block, row): (usize, usize)| self.blocks[block].event(row);
+        let is_revised = |[first, last]: &[(usize, usize); 2]| {
+            matches!((event(*first), event(*last)), (Event::Went(_), Event::Came(_)))
+        };
+        if !found.iter().all(is_revised) {
+            return Ok(None);
+        }
+        let sources: Vec<&RecordBatch> = self.blocks.iter().map(|block| &block.rows).collect();
+        let of = |which: usize| {
+            let places: Vec<_> = found.iter().map(|places| places[which]).collect();
+            interleave_record_batch(&sources, &places)
+        };
+        let (before, after) = (of(0)?, of(1)?);
+        let Some(columns) = revised_columns(&before, &after)? else { return Ok(None) };
+        let keys = encode(&self.keys, &before)?;
+        while self.has_change_until(Some(key))? {
+            self.finish_change();
+        }
+        Ok(Some(RevisedRows { rows: before, keys, columns }))
+    }
+
     /// The first change of the next row that changed.
     fn next_change(&mut self) -> Result<Option<&mut ChangedRows>, SortError> {
         loop {
-            if let Some(block) = &mut self.block {
+            if let Some(block) = self.blocks.front_mut() {
                 while block.next < block.keys.num_rows()
                     && block.keys.row(block.next).as_ref() == self.done
                 {
                     block.next += 1;
                 }
             }
-            if self.block.as_ref().is_some_and(|block| block.next < block.keys.num_rows()) {
-                return Ok(self.block.as_mut());
+            if self.blocks.front().is_some_and(|block| block.next < block.keys.num_rows()) {
+                return Ok(self.blocks.front_mut());
             }
-            let Some(next) = self.changes.next_block()? else { return Ok(None) };
-            self.block = Some(ChangedRows::new(&next.rows, &self.keys)?);
+            self.blocks.pop_front();
+            if self.blocks.is_empty() && !self.read_block()? {
+                return Ok(None);
+            }
         }
+    }
+
+    /// Reads one more block; returns false at the end.
+    fn read_block(&mut self) -> Result<bool, SortError> {
+        let Some(next) = self.changes.next_block()? else { return Ok(false) };
+        self.blocks.push_back(ChangedRows::new(&next.rows, &self.keys)?);
+        Ok(true)
     }
 
     /// Leaves out whatever else happened to the row that changed.
     fn finish_change(&mut self) {
-        if let Some(block) = &self.block {
+        if let Some(block) = self.blocks.front() {
             self.done.clear();
             self.done.extend_from_slice(block.keys.row(block.next).as_ref());
         }
@@ -203,8 +283,30 @@ impl ChangedRows {
 
     /// Returns true where the row at hand was there before the first change.
     fn was_there(&self) -> bool {
-        matches!(Event::decode(self.events.value(self.next)), Event::Went(_))
+        matches!(self.event(self.next), Event::Went(_))
     }
+
+    fn event(&self, row: usize) -> Event {
+        Event::decode(self.events.value(row))
+    }
+}
+
+/// Columns in which two tables of the same rows differ; `None` where one of them has text, whose
+/// lengths decide where row groups end.
+fn revised_columns(
+    before: &RecordBatch,
+    after: &RecordBatch,
+) -> Result<Option<Vec<usize>>, ArrowError> {
+    let mut revised = Vec::new();
+    for (position, (one, other)) in before.columns().iter().zip(after.columns()).enumerate() {
+        if not_distinct(one, other)?.has_false() {
+            if one.data_type() == &DataType::Utf8 {
+                return Ok(None);
+            }
+            revised.push(position);
+        }
+    }
+    Ok(Some(revised))
 }
 
 /// The keys of rows, which have some.

@@ -1,26 +1,29 @@
 //! A version of the past, made of a newer one: row groups into which no change falls are copied as
-//! they are stored; the rows of others are read, rewound, and cut as publishing cut them.
+//! they are stored, and of those in which numbers were revised all other columns; the rows of others
+//! are read, rewound, and cut as publishing cut them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::compute::{concat, interleave};
 use arrow::datatypes::SchemaRef;
 use futures::stream::BoxStream;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use yearbook_domain::{Column, ColumnRole, Snapshot};
 use yearbook_scan::schema::unchecked_schema;
 use yearbook_scan::{Reader, StoredGroups};
-use yearbook_sort::{BlockBuilder, BlockLimits, GROUP_ROWS, KeyEncoder};
+use yearbook_sort::{BlockBuilder, BlockLimits, GROUP_ROWS, KeyEncoder, SortError};
 use yearbook_storage::StorageFailure;
 use yearbook_workers::Workers;
 
 use super::STAGE;
-use super::rewind::{Rewinder, SegmentChanges, encode};
+use super::rewind::{RevisedRows, Rewinder, SegmentChanges, encode};
 use crate::diff::AlignedSnapshot;
 use crate::error::PublishError;
 use crate::publish::stages::{PartStream, TablePart, run_on_worker, sort_error};
+use crate::write::CopiedGroup;
 
 /// Rows of a version, made of those of a newer one.
 pub(super) struct RewoundRows {
@@ -48,10 +51,10 @@ struct Cutting {
 /// Row groups of the newer version.
 struct RowGroups {
     stored: StoredGroups,
-    /// The newer version with the columns by which it is sorted.
-    ordered: AlignedSnapshot,
-    schema: SchemaRef,
-    keys: KeyEncoder,
+    newer: Snapshot,
+    /// Columns by which it is sorted.
+    order: Vec<Column>,
+    keys: Arc<KeyEncoder>,
     /// Number of those that came before.
     passed: usize,
 }
@@ -70,15 +73,13 @@ impl RewoundRows {
         let mut groups = None;
         if are_stored_alike(columns, &newer.columns) {
             let order = changes.order().iter();
-            let ordered: Vec<_> = order.filter_map(|at| columns.get(*at).cloned()).collect();
-            let positions: Vec<usize> = (0..ordered.len()).collect();
-            let schema = unchecked_schema(&ordered);
-            let keys = KeyEncoder::new(&schema, &positions);
+            let order: Vec<_> = order.filter_map(|at| columns.get(*at).cloned()).collect();
+            let positions: Vec<usize> = (0..order.len()).collect();
+            let keys = KeyEncoder::new(&unchecked_schema(&order), &positions);
+            let keys = Arc::new(keys.map_err(|error| sort_error(STAGE)(error.into()))?);
             let stored = reader.stored_groups(newer).await?;
             windows = stored.windows().collect();
-            let keys = keys.map_err(|error| sort_error(STAGE)(error.into()))?;
-            let ordered = AlignedSnapshot::of_same_types(newer, &ordered);
-            groups = Some(RowGroups { stored, ordered, schema, keys, passed: 0 });
+            groups = Some(RowGroups { stored, newer: newer.clone(), order, keys, passed: 0 });
         }
         Ok(Self {
             newer: Arc::new(AlignedSnapshot::of_same_types(newer, columns)),
@@ -150,7 +151,7 @@ impl RewoundRows {
         cutting: Cutting,
         window: Range<u64>,
     ) -> Result<Cutting, PublishError> {
-        let (cutting, copied) = self.try_copy(workers, cutting, &window).await?;
+        let (cutting, copied) = self.try_copy(workers, cutting, window.clone()).await?;
         if let Some(groups) = &mut self.groups {
             groups.passed += 1;
         }
@@ -161,13 +162,14 @@ impl RewoundRows {
         Ok(cutting)
     }
 
-    /// Copies the row group `window` where it was one of the version too: no change falls into it,
-    /// one began with its first row, and it ended with its last.
+    /// Copies the row group `window` where it was one of the version too: one began with its first
+    /// row, it ended with its last, and nothing came or went in between. Columns that were revised
+    /// are put together again.
     async fn try_copy(
         &mut self,
         workers: &Workers,
         mut cutting: Cutting,
-        window: &Range<u64>,
+        window: Range<u64>,
     ) -> Result<(Cutting, bool), PublishError> {
         let Some(groups) = &self.groups else { return Ok((cutting, false)) };
         // One that is not full ended where it did because of the row behind it.
@@ -181,18 +183,34 @@ impl RewoundRows {
             read_row(&self.newer, &self.reader, window.start, schema).await?
         };
         let job = move || {
-            let changes = cutting.rewinder.has_change_until(last.as_deref())?;
-            if changes || first.is_some_and(|first| !cutting.builder.begins_group(&first)) {
+            let Cutting { rewinder, builder } = &mut cutting;
+            if first.is_some_and(|first| !builder.begins_group(&first)) {
                 return Ok((cutting, None));
             }
-            let ended = cutting.builder.end_group()?;
-            Ok((cutting, Some(ended)))
+            let mut revised = None;
+            if rewinder.has_change_until(last.as_deref())? {
+                revised = match &last {
+                    Some(last) if is_full => rewinder.take_revised(last)?,
+                    _ => None,
+                };
+                if revised.is_none() {
+                    return Ok((cutting, None));
+                }
+            }
+            let ended = builder.end_group()?;
+            Ok((cutting, Some((ended, revised))))
         };
-        let (cutting, ended) =
+        let (cutting, copied) =
             run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
-        let Some(ended) = ended else { return Ok((cutting, false)) };
+        let Some((ended, revised)) = copied else { return Ok((cutting, false)) };
         self.ready.extend(ended.map(TablePart::Block));
-        self.ready.push_back(TablePart::Copy(groups.stored.read(groups.passed).await?));
+        let revised = match revised {
+            Some(rows) => groups.revise(workers, &self.reader, window, rows).await?,
+            None => BTreeMap::new(),
+        };
+        let left_out: Vec<usize> = revised.keys().copied().collect();
+        let group = groups.stored.read(groups.passed, &left_out).await?;
+        self.ready.push_back(TablePart::Copy(CopiedGroup { group, revised }));
         Ok((cutting, true))
     }
 }
@@ -200,12 +218,82 @@ impl RewoundRows {
 impl RowGroups {
     /// The place of `row` in the order; `None` behind the last row.
     async fn key(&self, reader: &Reader, row: u64) -> Result<Option<Vec<u8>>, PublishError> {
-        let schema = Arc::clone(&self.schema);
-        let Some(row) = read_row(&self.ordered, reader, row, schema).await? else {
-            return Ok(None);
-        };
+        let schema = unchecked_schema(&self.order);
+        let ordered = AlignedSnapshot::of_same_types(&self.newer, &self.order);
+        let Some(row) = read_row(&ordered, reader, row, schema).await? else { return Ok(None) };
         let key = encode(&self.keys, &row).map_err(|error| sort_error(STAGE)(error.into()))?;
         Ok(Some(key.row(0).as_ref().to_vec()))
+    }
+
+    /// The columns of the rows in `window` that were revised, as they were, by position.
+    async fn revise(
+        &self,
+        workers: &Workers,
+        reader: &Reader,
+        window: Range<u64>,
+        revised: RevisedRows,
+    ) -> Result<BTreeMap<usize, ArrayRef>, PublishError> {
+        let of_newer = |column: &usize| self.newer.columns.get(*column).cloned();
+        let columns = self.order.iter().cloned();
+        let columns: Vec<_> = columns.chain(revised.columns.iter().filter_map(of_newer)).collect();
+        let side = Arc::new(AlignedSnapshot::of_same_types(&self.newer, &columns));
+        let schema = unchecked_schema(&columns);
+        let mut batches = side.scan_window(reader, window).await?.batches;
+        let mut merge = RevisedColumns {
+            keys: Arc::clone(&self.keys),
+            first: self.order.len(),
+            parts: vec![Vec::new(); revised.columns.len()],
+            revised,
+            next: 0,
+        };
+        while let Some(batch) = batches.try_next().await? {
+            let (side, schema) = (Arc::clone(&side), Arc::clone(&schema));
+            let job = move || merge.update(&side.align(&batch, schema)?).map(|()| merge);
+            merge = run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
+        }
+        let job = move || merge.finish();
+        run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))
+    }
+}
+
+/// Columns being put together of what they are and what they were.
+struct RevisedColumns {
+    keys: Arc<KeyEncoder>,
+    /// Position in the batches of the first of them: those of the order come before.
+    first: usize,
+    parts: Vec<Vec<ArrayRef>>,
+    revised: RevisedRows,
+    /// The revised row that comes next.
+    next: usize,
+}
+
+impl RevisedColumns {
+    fn update(&mut self, batch: &RecordBatch) -> Result<(), SortError> {
+        let keys = encode(&self.keys, batch)?;
+        let mut places: Vec<(usize, usize)> = (0..batch.num_rows()).map(|row| (0, row)).collect();
+        for (row, place) in places.iter_mut().enumerate() {
+            if self.next == self.revised.keys.num_rows() {
+                break;
+            }
+            if keys.row(row).as_ref() == self.revised.keys.row(self.next).as_ref() {
+                *place = (1, self.next);
+                self.next += 1;
+            }
+        }
+        for (at, position) in self.revised.columns.iter().enumerate() {
+            let (now, then) = (batch.column(self.first + at), self.revised.rows.column(*position));
+            self.parts[at].push(interleave(&[now, then], &places)?);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<BTreeMap<usize, ArrayRef>, SortError> {
+        let columns = self.revised.columns.into_iter().zip(&self.parts);
+        let whole = |(position, parts): (usize, &Vec<ArrayRef>)| {
+            let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
+            Ok((position, concat(&parts)?))
+        };
+        columns.map(whole).collect()
     }
 }
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use futures::stream::BoxStream;
 use futures::{TryStreamExt as _, future, stream};
-use yearbook_scan::StoredGroup;
 use yearbook_sort::{BlockLimits, RowBlock, SortedRows};
 use yearbook_workers::Workers;
 
 use super::{run_on_worker, sort_error};
 use crate::error::PublishError;
 use crate::progress::ProgressReporter;
+use crate::write::CopiedGroup;
 
 /// Stage of publishing, as failures name it.
 const STAGE: &str = "reading sorted rows";
@@ -42,8 +42,8 @@ pub(crate) fn read_blocks<'a>(
 pub(crate) enum TablePart {
     /// Rows to be encoded.
     Block(RowBlock),
-    /// Rows that another file has encoded.
-    Copy(StoredGroup),
+    /// Rows most of which another file has encoded.
+    Copy(CopiedGroup),
 }
 
 /// Parts of a table, in their order.
@@ -73,7 +73,7 @@ pub(super) async fn for_each_part<T: Send + 'static>(
 ) -> Result<T, PublishError> {
     let rows = |part: &TablePart| match part {
         TablePart::Block(block) => block.rows.num_rows() as u64,
-        TablePart::Copy(group) => group.rows(),
+        TablePart::Copy(copied) => copied.group.rows(),
     };
     for_each(workers, (stage, progress, rows), parts, state, take).await
 }
