@@ -97,23 +97,28 @@ impl StoredGroup {
     /// # Errors
     /// [`ParquetError`] for a footer that contradicts itself.
     pub fn columns(&self) -> Result<Vec<Option<StoredColumn<'_>>>, ParquetError> {
-        let group = self.metadata.row_group(self.index);
-        let columns = group.columns().iter().zip(&self.columns).enumerate();
-        let column = |(leaf, (chunk, bytes)): (usize, (_, &'_ Option<Bytes>))| {
-            let chunk: &ColumnChunkMetaData = chunk;
-            let Some(bytes) = bytes else { return Ok(None) };
-            let pages = self.metadata.page_index();
-            let close = ColumnCloseResult {
-                bytes_written: bytes.len() as u64,
-                rows_written: self.rows(),
-                metadata: with_old_bounds(chunk)?,
-                bloom_filter: None,
-                column_index: pages.and_then(|pages| pages.column_index(self.index, leaf)).cloned(),
-                offset_index: pages.and_then(|pages| pages.offset_index(self.index, leaf)).cloned(),
-            };
-            Ok(Some((chunk.byte_range().0, bytes, close)))
+        let columns = self.columns.iter().enumerate();
+        columns
+            .map(|(leaf, bytes)| bytes.as_ref().map(|bytes| self.column(leaf, bytes)).transpose())
+            .collect()
+    }
+
+    fn column<'a>(
+        &'a self,
+        leaf: usize,
+        bytes: &'a Bytes,
+    ) -> Result<StoredColumn<'a>, ParquetError> {
+        let chunk = self.metadata.row_group(self.index).column(leaf);
+        let pages = self.metadata.page_index();
+        let close = ColumnCloseResult {
+            bytes_written: bytes.len() as u64,
+            rows_written: self.rows(),
+            metadata: with_old_bounds(chunk)?,
+            bloom_filter: None,
+            column_index: pages.and_then(|pages| pages.column_index(self.index, leaf)).cloned(),
+            offset_index: pages.and_then(|pages| pages.offset_index(self.index, leaf)).cloned(),
         };
-        columns.map(column).collect()
+        Ok((chunk.byte_range().0, bytes, close))
     }
 }
 

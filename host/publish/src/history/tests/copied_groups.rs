@@ -14,8 +14,8 @@ use super::*;
 use crate::publish::stages::TablePart;
 use crate::{DataPackage, SilentReporter, SnapshotDraft, publish};
 
-/// Number and text of each row.
-type Table = BTreeMap<usize, String>;
+/// Number of each row, its text and a half.
+type Table = BTreeMap<usize, (String, f64)>;
 
 async fn publish_table(
     fixture: &Fixture,
@@ -23,8 +23,8 @@ async fn publish_table(
     current: Option<&Snapshot>,
 ) -> SnapshotDraft {
     let mut csv = "id,text,half,even\n".to_owned();
-    for (id, text) in rows {
-        let _ = writeln!(csv, "{id},{text},{}.5,{}", id / 2, id % 4 == 0);
+    for (id, (text, half)) in rows {
+        let _ = writeln!(csv, "{id},{text},{half},{}", id % 4 == 0);
     }
     let descriptor = json!({
         "name": "a_table",
@@ -46,14 +46,21 @@ async fn publish_table(
     publish(&fixture.files, &fixture.workers, &package, current, &SilentReporter).await.unwrap()
 }
 
-/// Makes `older` again of what followed it, and returns the number of row groups that were copied.
-async fn copies(older: &Table, newer: &Table) -> usize {
+/// Makes the first of `versions` again of the last, and returns the number of row groups that were
+/// copied, and of those with columns that were revised.
+async fn copies(versions: &[&Table]) -> [usize; 2] {
     let fixture = Fixture::new();
+    let [older, newer @ ..] = versions else { panic!("no version") };
     let before = publish_table(&fixture, older, None).await;
-    let after = publish_table(&fixture, newer, Some(&before.snapshot)).await;
+    let mut last = before.snapshot.clone();
+    let mut changes = Vec::new();
+    for (version, table) in newer.iter().enumerate() {
+        let after = publish_table(&fixture, table, Some(&last)).await;
+        changes.push(ChangeSet { version: version as u64 + 1, ..after.changes.unwrap() });
+        last = after.snapshot;
+    }
     let snapshot = &before.snapshot;
-    let changes = vec![ChangeSet { version: 1, ..after.changes.unwrap() }];
-    let segment = HistorySegment { first: 0, last: after.snapshot, changes };
+    let segment = HistorySegment { first: 0, last, changes };
     let (name, namespace) = names();
     let digest = before.facts.unwrap().digest;
     let version = RestoredVersion { name: &name, namespace: &namespace, snapshot, digest };
@@ -66,47 +73,83 @@ async fn copies(older: &Table, newer: &Table) -> usize {
     let changes = SegmentChanges::read(workers, &reader, columns, &segment, 1 << 20).await.unwrap();
     let rows = RewoundRows::open(reader, &changes, snapshot, &segment.last).await.unwrap();
     let parts: Vec<TablePart> = rows.parts(workers).try_collect().await.unwrap();
-    parts.iter().filter(|part| matches!(part, TablePart::Copy(_))).count()
+    let copied = parts.iter().filter_map(|part| match part {
+        TablePart::Copy(copied) => Some(!copied.revised.is_empty()),
+        TablePart::Block(_) => None,
+    });
+    let revised = copied.clone().filter(|revised| *revised).count();
+    [copied.count(), revised]
 }
 
-/// Tables of three row groups: full ones, and such as end with their bytes, of sixteen rows but for
-/// the last.
+/// Tables of three row groups: full ones, and such as end with their bytes, of some fifteen rows;
+/// with the rows of the first.
 fn tables() -> [(Table, usize); 2] {
-    let narrow = (0..300_000).map(|id| (2 * id, format!("t{}", id % 7))).collect();
-    let wide = (0..40).map(|id| (2 * id, "x".repeat((1 << 20) - 50 + id % 3))).collect();
+    let row = |id: usize, text: String| (2 * id, (text, id as f64 + 0.5));
+    let narrow = (0..263_000).map(|id| row(id, format!("t{}", id % 7))).collect();
+    let wide = (0..40).map(|id| row(id, "x".repeat((1 << 20) - 50 + id % 3))).collect();
     [(narrow, 131_072), (wide, 15)]
+}
+
+fn changed(table: &Table, ids: &[usize], change: impl Fn(&mut Table, usize)) -> Table {
+    let mut older = table.clone();
+    ids.iter().for_each(|id| change(&mut older, *id));
+    older
+}
+
+fn rename(rows: &mut Table, id: usize) {
+    rows.insert(id, ("another".to_owned(), 0.5));
+}
+
+fn revise(rows: &mut Table, id: usize) {
+    rows.get_mut(&id).unwrap().1 -= 0.25;
+}
+
+fn remove(rows: &mut Table, id: usize) {
+    rows.remove(&id);
 }
 
 #[tokio::test]
 async fn row_groups_without_a_change_are_copied_contract_21() {
     for (table, group) in tables() {
         let last = *table.keys().next_back().unwrap();
-        let changed = |ids: &[usize], change: fn(&mut Table, usize)| {
-            let mut older = table.clone();
-            ids.iter().for_each(|id| change(&mut older, *id));
-            older
-        };
-        let revise = |rows: &mut Table, id: usize| drop(rows.insert(id, "revised".to_owned()));
-        let remove = |rows: &mut Table, id: usize| drop(rows.remove(&id));
         let groups = table.len().div_ceil(group);
         for (what, older, expected) in [
-            ("the last row was another", changed(&[last], revise), groups - 1),
-            ("rows came behind the last", changed(&[last, last - 2], remove), groups - 1),
-            ("the last row went", changed(&[last + 2], revise), groups - 1),
-            ("the first row came", changed(&[0], remove), 0),
+            ("the last row was another", changed(&table, &[last], rename), groups - 1),
+            ("the first row came", changed(&table, &[0], remove), 0),
         ] {
-            assert_eq!(copies(&older, &table).await, expected, "{what}, of {group} rows");
+            assert_eq!(copies(&[&older, &table]).await, [expected, 0], "{what}, of {group} rows");
         }
     }
-    // What comes behind a full row group has no say in where it ends.
     let [(narrow, group), (wide, wide_group)] = tables();
-    let mut older = narrow.clone();
-    older.insert(2 * (group + 3), "revised".to_owned());
-    assert_eq!(copies(&older, &narrow).await, 2);
-    older.insert(2 * group - 1, "between two".to_owned());
-    assert_eq!(copies(&older, &narrow).await, 1);
-    let mut older = wide.clone();
-    older.insert(2 * (wide_group + 1), "y".repeat(1 << 20));
-    let copied = copies(&older, &wide).await;
-    assert!((1..3).contains(&copied), "{copied}");
+    let last = *wide.keys().next_back().unwrap();
+    let older = changed(&wide, &[last, last - 2], remove);
+    assert_eq!(copies(&[&older, &wide]).await, [2, 0], "rows came behind the last");
+    let older = changed(&wide, &[last + 2], rename);
+    assert_eq!(copies(&[&older, &wide]).await, [2, 0], "the last row went");
+    // What comes behind a full row group has no say in where it ends.
+    let older = changed(&narrow, &[2 * (group + 3)], rename);
+    assert_eq!(copies(&[&older, &narrow]).await, [2, 0]);
+    let older = changed(&older, &[2 * group - 1], rename);
+    assert_eq!(copies(&[&older, &narrow]).await, [1, 0]);
+    let long = |rows: &mut Table, id| drop(rows.insert(id, ("y".repeat(1 << 20), 0.5)));
+    let older = changed(&wide, &[2 * (wide_group + 1)], long);
+    let [copied, revised] = copies(&[&older, &wide]).await;
+    assert!((1..3).contains(&copied) && revised == 0, "{copied}, {revised}");
+}
+
+#[tokio::test]
+async fn row_groups_with_other_numbers_are_copied_but_for_these_contract_21() {
+    let [(table, group), _] = tables();
+    let everywhere: Vec<usize> = (0..263).map(|row| 2_000 * row).collect();
+    let older = changed(&table, &everywhere, revise);
+    assert_eq!(copies(&[&older, &table]).await, [2, 2]);
+    // Revised twice, and gone for a while.
+    let middle = changed(&changed(&older, &everywhere[..9], revise), &everywhere[3..5], remove);
+    assert_eq!(copies(&[&older, &middle, &table]).await, [2, 2]);
+    // One row came: what follows moved.
+    let older = changed(&older, &[2 * group + 2], remove);
+    assert_eq!(copies(&[&older, &table]).await, [1, 1]);
+    // Texts have lengths, which decide where row groups end: the first one is read.
+    let older = changed(&table, &[2], rename);
+    assert_eq!(copies(&[&older, &table]).await, [2, 0]);
 }
