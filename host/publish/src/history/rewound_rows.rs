@@ -10,11 +10,13 @@ use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::compute::{concat, interleave};
 use arrow::datatypes::SchemaRef;
 use futures::stream::BoxStream;
-use futures::{StreamExt as _, TryStreamExt as _, stream};
+use futures::{StreamExt as _, TryStreamExt as _, future, stream};
 use yearbook_domain::{Column, ColumnRole, Snapshot};
 use yearbook_scan::schema::unchecked_schema;
 use yearbook_scan::{Reader, StoredGroups};
-use yearbook_sort::{BlockBuilder, BlockLimits, GROUP_ROWS, KeyEncoder, SortError};
+use yearbook_sort::{
+    BlockBuilder, BlockLimits, GROUP_ROWS, KeyEncoder, RowBlock, SortError,
+};
 use yearbook_storage::StorageFailure;
 use yearbook_workers::Workers;
 
@@ -32,15 +34,27 @@ pub(super) struct RewoundRows {
     newer: Arc<AlignedSnapshot>,
     schema: SchemaRef,
     /// Row groups of the newer version; `None` where they have to be read.
-    groups: Option<RowGroups>,
+    groups: Option<Arc<RowGroups>>,
+    /// Number of those that came before.
+    passed: usize,
     /// Rows that are still to come, by row group where these may be copied.
     windows: VecDeque<Range<u64>>,
     /// Rows that are being read; `None` between two windows.
     batches: Option<BoxStream<'static, Result<RecordBatch, StorageFailure>>>,
     /// `None` at the end of all.
     cutting: Option<Cutting>,
-    ready: VecDeque<TablePart>,
+    ready: VecDeque<Piece>,
 }
+
+/// A part of the version, which has to be put together yet.
+enum Piece {
+    Block(RowBlock),
+    /// A row group by number, with its rows, and what was revised of them.
+    Group(usize, Range<u64>, Option<RevisedRows>),
+}
+
+/// Parts that are put together at once, while others are written: each holds a row group.
+const AT_ONCE: usize = 2;
 
 /// The version in progress.
 struct Cutting {
@@ -55,8 +69,6 @@ struct RowGroups {
     /// Columns by which it is sorted.
     order: Vec<Column>,
     keys: Arc<KeyEncoder>,
-    /// Number of those that came before.
-    passed: usize,
 }
 
 impl RewoundRows {
@@ -79,13 +91,14 @@ impl RewoundRows {
             let keys = Arc::new(keys.map_err(|error| sort_error(STAGE)(error.into()))?);
             let stored = reader.stored_groups(newer).await?;
             windows = stored.windows().collect();
-            groups = Some(RowGroups { stored, newer: newer.clone(), order, keys, passed: 0 });
+            groups = Some(Arc::new(RowGroups { stored, newer: newer.clone(), order, keys }));
         }
         Ok(Self {
             newer: Arc::new(AlignedSnapshot::of_same_types(newer, columns)),
             schema: unchecked_schema(columns),
             reader,
             groups,
+            passed: 0,
             windows,
             batches: None,
             cutting: Some(Cutting { rewinder, builder: BlockBuilder::new(BlockLimits::FILE) }),
@@ -95,13 +108,28 @@ impl RewoundRows {
 
     /// The version, part by part.
     pub(super) fn parts(self, workers: &Workers) -> PartStream<'_> {
-        Box::pin(stream::try_unfold(self, move |rows| rows.next(workers)))
+        let (groups, reader) = (self.groups.clone(), self.reader.clone());
+        let pieces = stream::try_unfold(self, move |rows| rows.next(workers));
+        let parts = pieces.map(move |piece| {
+            let (groups, reader) = (groups.clone(), reader.clone());
+            async move {
+                Ok(match (piece?, groups) {
+                    (Piece::Group(group, rows, revised), Some(groups)) => {
+                        let copied = groups.copy(workers, &reader, group, rows, revised).await?;
+                        Some(TablePart::Copy(copied))
+                    }
+                    (Piece::Block(block), _) => Some(TablePart::Block(block)),
+                    (Piece::Group(..), None) => None,
+                })
+            }
+        });
+        Box::pin(parts.buffered(AT_ONCE).try_filter_map(future::ok))
     }
 
-    async fn next(mut self, workers: &Workers) -> Result<Option<(TablePart, Self)>, PublishError> {
+    async fn next(mut self, workers: &Workers) -> Result<Option<(Piece, Self)>, PublishError> {
         loop {
-            if let Some(part) = self.ready.pop_front() {
-                return Ok(Some((part, self)));
+            if let Some(piece) = self.ready.pop_front() {
+                return Ok(Some((piece, self)));
             }
             let Some(cutting) = self.cutting.take() else { return Ok(None) };
             let batch = match &mut self.batches {
@@ -140,7 +168,7 @@ impl RewoundRows {
         };
         let (blocks, cutting) =
             run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
-        self.ready.extend(blocks.into_iter().map(TablePart::Block));
+        self.ready.extend(blocks.into_iter().map(Piece::Block));
         Ok(cutting)
     }
 
@@ -152,9 +180,7 @@ impl RewoundRows {
         window: Range<u64>,
     ) -> Result<Cutting, PublishError> {
         let (cutting, copied) = self.try_copy(workers, cutting, window.clone()).await?;
-        if let Some(groups) = &mut self.groups {
-            groups.passed += 1;
-        }
+        self.passed += 1;
         if !copied {
             let scan = self.newer.scan_window(&self.reader, window).await?;
             self.batches = Some(scan.batches.boxed());
@@ -203,14 +229,8 @@ impl RewoundRows {
         let (cutting, copied) =
             run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
         let Some((ended, revised)) = copied else { return Ok((cutting, false)) };
-        self.ready.extend(ended.map(TablePart::Block));
-        let revised = match revised {
-            Some(rows) => groups.revise(workers, &self.reader, window, rows).await?,
-            None => BTreeMap::new(),
-        };
-        let left_out: Vec<usize> = revised.keys().copied().collect();
-        let group = groups.stored.read(groups.passed, &left_out).await?;
-        self.ready.push_back(TablePart::Copy(CopiedGroup { group, revised }));
+        self.ready.extend(ended.map(Piece::Block));
+        self.ready.push_back(Piece::Group(self.passed, window, revised));
         Ok((cutting, true))
     }
 }
@@ -223,6 +243,24 @@ impl RowGroups {
         let Some(row) = read_row(&ordered, reader, row, schema).await? else { return Ok(None) };
         let key = encode(&self.keys, &row).map_err(|error| sort_error(STAGE)(error.into()))?;
         Ok(Some(key.row(0).as_ref().to_vec()))
+    }
+
+    /// The row group `number`, whose rows are those in `window`, as it was.
+    async fn copy(
+        &self,
+        workers: &Workers,
+        reader: &Reader,
+        number: usize,
+        window: Range<u64>,
+        revised: Option<RevisedRows>,
+    ) -> Result<CopiedGroup, PublishError> {
+        let revised = match revised {
+            Some(rows) => self.revise(workers, reader, window, rows).await?,
+            None => BTreeMap::new(),
+        };
+        let left_out: Vec<usize> = revised.keys().copied().collect();
+        let group = self.stored.read(number, &left_out).await?;
+        Ok(CopiedGroup { group, revised })
     }
 
     /// The columns of the rows in `window` that were revised, as they were, by position.
