@@ -14,9 +14,7 @@ use futures::{StreamExt as _, TryStreamExt as _, future, stream};
 use yearbook_domain::{Column, ColumnRole, Snapshot};
 use yearbook_scan::schema::unchecked_schema;
 use yearbook_scan::{Reader, StoredGroups};
-use yearbook_sort::{
-    BlockBuilder, BlockLimits, GROUP_ROWS, KeyEncoder, RowBlock, SortError,
-};
+use yearbook_sort::{BlockBuilder, BlockLimits, GROUP_ROWS, KeyEncoder, RowBlock, SortError};
 use yearbook_storage::StorageFailure;
 use yearbook_workers::Workers;
 
