@@ -39,5 +39,5 @@ pub use row_counts::RowCounts;
 pub use scan::Scan;
 pub use shape::{ComputedRows, HELD_ROWS, RowShape, SeriesShape, ShapeFailure, ShapedRows};
 pub use statistics::{ColumnStatistics, FileStatistics, StatisticValue};
-pub use stored_groups::{StoredColumn, StoredGroup, StoredGroups};
+pub use stored_groups::{StoredChunk, StoredGroup, StoredGroups};
 pub use values::{DistinctCounts, ValuesPass, compress_values};

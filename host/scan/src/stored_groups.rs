@@ -32,7 +32,7 @@ pub struct StoredGroup {
 }
 
 /// Place of a column in its file, its bytes, and what the footer says of them.
-pub type StoredColumn<'a> = (u64, &'a Bytes, ColumnCloseResult);
+pub type StoredChunk<'a> = (u64, &'a Bytes, ColumnCloseResult);
 
 impl Reader {
     /// Opens the row groups of the file of `snapshot`.
@@ -96,7 +96,7 @@ impl StoredGroup {
     ///
     /// # Errors
     /// [`ParquetError`] for a footer that contradicts itself.
-    pub fn columns(&self) -> Result<Vec<Option<StoredColumn<'_>>>, ParquetError> {
+    pub fn columns(&self) -> Result<Vec<Option<StoredChunk<'_>>>, ParquetError> {
         let columns = self.columns.iter().enumerate();
         columns
             .map(|(leaf, bytes)| bytes.as_ref().map(|bytes| self.column(leaf, bytes)).transpose())
@@ -107,7 +107,7 @@ impl StoredGroup {
         &'a self,
         leaf: usize,
         bytes: &'a Bytes,
-    ) -> Result<StoredColumn<'a>, ParquetError> {
+    ) -> Result<StoredChunk<'a>, ParquetError> {
         let chunk = self.metadata.row_group(self.index).column(leaf);
         let pages = self.metadata.page_index();
         let close = ColumnCloseResult {
@@ -122,8 +122,8 @@ impl StoredGroup {
     }
 }
 
-/// What a footer says of a column, whose bounds it repeats for old readers where they have a sign:
-/// that they were repeated is lost when it is read.
+/// Metadata of a column as its footer has them: where bounds have a sign they are repeated for old
+/// readers, which is lost when a footer is read.
 fn with_old_bounds(chunk: &ColumnChunkMetaData) -> Result<ColumnChunkMetaData, ParquetError> {
     let signed = chunk.column_descr().sort_order().is_signed();
     let statistics = match chunk.statistics() {

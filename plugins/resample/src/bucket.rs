@@ -50,25 +50,26 @@ impl Bucket {
         Self { newest: None, columns: std::iter::repeat_with(column).take(columns).collect() }
     }
 
-    /// Takes a row.
+    /// Begins a row.
     ///
     /// # Errors
     /// [`Descending`].
-    pub(crate) fn add(
-        &mut self,
-        time: Time,
-        values: impl Iterator<Item = Option<Number>>,
-    ) -> Result<(), Descending> {
+    #[inline]
+    pub(crate) fn begin(&mut self, time: Time) -> Result<(), Descending> {
         match self.newest {
             Some(newest) if newest.ordinal > time.ordinal => return Err(Descending),
             Some(newest) if newest != time => self.settle(),
             _ => {}
         }
         self.newest = Some(time);
-        for (column, value) in self.columns.iter_mut().zip(values) {
-            column.newest = value;
-        }
+        self.columns.iter_mut().for_each(|column| column.newest = None);
         Ok(())
+    }
+
+    /// Takes the value of a column in the row that has begun.
+    #[inline]
+    pub(crate) fn set(&mut self, column: usize, value: Option<Number>) {
+        self.columns[column].newest = value;
     }
 
     /// Hands the values of the newest time to the summaries.

@@ -25,6 +25,8 @@ pub struct Resample {
     /// Number of the period that the rows have come to.
     period: Option<i32>,
     series: SeriesMap<Bucket>,
+    /// Places of the series of rows of one time; reused.
+    places: Vec<usize>,
     made: Vec<MadeColumn>,
     output: TransformOutput,
 }
@@ -120,7 +122,8 @@ impl Transform for Resample {
         let names = std::iter::once(schema.fields[settings.date].name.as_str()).chain(names);
         let order = names.filter_map(position).collect();
         let output = TransformOutput { columns, rows: Relation::New, order };
-        Ok(Self { settings, period: None, series: SeriesMap::default(), made, output })
+        let series = SeriesMap::default();
+        Ok(Self { settings, period: None, series, places: Vec::new(), made, output })
     }
 
     fn output(&self) -> &TransformOutput {
@@ -131,17 +134,9 @@ impl Transform for Resample {
         let time = rows.column(0);
         let values: Vec<Column<'_>> =
             (1..=self.settings.values.len()).map(|need| rows.column(need)).collect();
-        let mut moment = None;
-        for row in 0..rows.rows() {
-            // Most rows have the time of the one before.
-            let is_as_before = row > 0
-                && time.text(row) == time.text(row - 1)
-                && time.days(row) == time.days(row - 1);
-            let known = moment
-                .filter(|_| is_as_before)
-                .map_or_else(|| self.settings.moment(&time, row), Ok)?;
-            moment = Some(known);
-            let Moment { period, form, time } = known;
+        let mut row = 0;
+        while row < rows.rows() {
+            let Moment { period, form, time: moment } = self.settings.moment(&time, row)?;
             if self.period.is_some_and(|newest| newest > period) {
                 return Err(descending());
             }
@@ -149,11 +144,23 @@ impl Transform for Resample {
                 self.flush(made);
                 self.period = Some(period);
             }
+            // Most rows have the time of the one before. Of those that do, the series come first,
+            // then column by column their values.
+            let end = self.settings.end_of_moment(&time, row, rows.rows());
             let (with, width) = (self.settings.with, values.len());
-            let new = || Bucket::new(with, width);
-            let series = self.series.entry(rows.group(row), form, new);
-            let values = values.iter().map(|column| read_number(column, row));
-            series.add(time, values).map_err(|_| descending())?;
+            self.places.clear();
+            for row in row..end {
+                let new = || Bucket::new(with, width);
+                let place = self.series.place(rows.group(row), form, new);
+                self.series.at(place).begin(moment).map_err(|_| descending())?;
+                self.places.push(place);
+            }
+            for (at, column) in values.iter().enumerate() {
+                for (place, row) in self.places.iter().zip(row..end) {
+                    self.series.at(*place).set(at, read_number(column, row));
+                }
+            }
+            row = end;
         }
         Ok(())
     }
@@ -199,6 +206,19 @@ impl Resample {
 }
 
 impl Settings {
+    /// Returns the first of `rows` behind `row` that has another time.
+    fn end_of_moment(&self, time: &Column<'_>, row: usize, rows: usize) -> usize {
+        let mut behind = row + 1..rows;
+        let other = if self.axis.period.is_some() {
+            let text = time.text(row);
+            behind.find(|row| time.text(*row) != text)
+        } else {
+            let day = time.days(row);
+            behind.find(|row| time.days(*row) != day)
+        };
+        other.unwrap_or(rows)
+    }
+
     /// Returns the place of a row in time.
     fn moment(&self, time: &Column<'_>, row: usize) -> Result<Moment, TransformError> {
         let refuse = |sentence: String| Err(TransformError::UnsupportedRows(sentence));

@@ -34,6 +34,25 @@ impl<T> SeriesMap<T> {
         form: PeriodCodeForm,
         default: impl FnOnce() -> T,
     ) -> &mut T {
+        let place = self.place(group, form, default);
+        self.at(place)
+    }
+
+    /// Returns the value of the series in a place that [`Self::place`] returned since the last
+    /// [`Self::drain`].
+    #[inline]
+    pub fn at(&mut self, place: usize) -> &mut T {
+        &mut self.series[place].value
+    }
+
+    /// Returns the place of a series, whose value is made by `default` when it is new.
+    #[inline]
+    pub fn place(
+        &mut self,
+        group: usize,
+        form: PeriodCodeForm,
+        default: impl FnOnce() -> T,
+    ) -> usize {
         let slot = group * FORMS + form as usize;
         if slot >= self.positions.len() {
             self.positions.resize(slot + 1, 0);
@@ -42,7 +61,7 @@ impl<T> SeriesMap<T> {
             self.series.push(Series { group, form, value: default() });
             self.positions[slot] = u32::try_from(self.series.len()).unwrap_or(u32::MAX);
         }
-        &mut self.series[self.positions[slot] as usize - 1].value
+        self.positions[slot] as usize - 1
     }
 
     /// Takes all series out, in the order in which they appeared.

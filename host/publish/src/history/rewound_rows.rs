@@ -1,6 +1,6 @@
 //! A version of the past, made of a newer one: row groups into which no change falls are copied as
-//! they are stored, and of those in which numbers were revised all other columns; the rows of others
-//! are read, rewound, and cut as publishing cut them.
+//! they are stored, and of those in which numbers were revised all other columns. The rows of other
+//! row groups are read, rewound, and cut as publishing cut them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -10,7 +10,7 @@ use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::compute::{concat, interleave};
 use arrow::datatypes::SchemaRef;
 use futures::stream::BoxStream;
-use futures::{StreamExt as _, TryStreamExt as _, future, stream};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use yearbook_domain::{Column, ColumnRole, Snapshot};
 use yearbook_scan::schema::unchecked_schema;
 use yearbook_scan::{Reader, StoredGroups};
@@ -44,11 +44,18 @@ pub(super) struct RewoundRows {
     ready: VecDeque<Piece>,
 }
 
-/// A part of the version, which has to be put together yet.
+/// A part of the version.
 enum Piece {
     Block(RowBlock),
-    /// A row group by number, with its rows, and what was revised of them.
-    Group(usize, Range<u64>, Option<RevisedRows>),
+    Group(GroupToCopy),
+}
+
+/// A row group that has to be put together yet.
+struct GroupToCopy {
+    of: Arc<RowGroups>,
+    number: usize,
+    rows: Range<u64>,
+    revised: Option<RevisedRows>,
 }
 
 /// Parts that are put together at once, while others are written: each holds a row group.
@@ -106,22 +113,18 @@ impl RewoundRows {
 
     /// The version, part by part.
     pub(super) fn parts(self, workers: &Workers) -> PartStream<'_> {
-        let (groups, reader) = (self.groups.clone(), self.reader.clone());
+        let reader = self.reader.clone();
         let pieces = stream::try_unfold(self, move |rows| rows.next(workers));
         let parts = pieces.map(move |piece| {
-            let (groups, reader) = (groups.clone(), reader.clone());
+            let reader = reader.clone();
             async move {
-                Ok(match (piece?, groups) {
-                    (Piece::Group(group, rows, revised), Some(groups)) => {
-                        let copied = groups.copy(workers, &reader, group, rows, revised).await?;
-                        Some(TablePart::Copy(copied))
-                    }
-                    (Piece::Block(block), _) => Some(TablePart::Block(block)),
-                    (Piece::Group(..), None) => None,
+                Ok(match piece? {
+                    Piece::Block(block) => TablePart::Block(block),
+                    Piece::Group(group) => TablePart::Copy(group.copy(workers, &reader).await?),
                 })
             }
         });
-        Box::pin(parts.buffered(AT_ONCE).try_filter_map(future::ok))
+        parts.buffered(AT_ONCE).boxed()
     }
 
     async fn next(mut self, workers: &Workers) -> Result<Option<(Piece, Self)>, PublishError> {
@@ -195,7 +198,8 @@ impl RewoundRows {
         mut cutting: Cutting,
         window: Range<u64>,
     ) -> Result<(Cutting, bool), PublishError> {
-        let Some(groups) = &self.groups else { return Ok((cutting, false)) };
+        let groups = self.groups.as_ref().filter(|_| !window.is_empty());
+        let Some(groups) = groups else { return Ok((cutting, false)) };
         // One that is not full ended where it did because of the row behind it.
         let is_full = window.end - window.start == GROUP_ROWS as u64;
         let behind = if is_full { window.end - 1 } else { window.end };
@@ -228,8 +232,24 @@ impl RewoundRows {
             run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
         let Some((ended, revised)) = copied else { return Ok((cutting, false)) };
         self.ready.extend(ended.map(Piece::Block));
-        self.ready.push_back(Piece::Group(self.passed, window, revised));
+        let of = Arc::clone(groups);
+        let group = GroupToCopy { of, number: self.passed, rows: window, revised };
+        self.ready.push_back(Piece::Group(group));
         Ok((cutting, true))
+    }
+}
+
+impl GroupToCopy {
+    /// Reads it as it was.
+    async fn copy(self, workers: &Workers, reader: &Reader) -> Result<CopiedGroup, PublishError> {
+        let Self { of, number, rows, revised } = self;
+        let revised = match revised {
+            Some(revised) => of.revise(workers, reader, rows, revised).await?,
+            None => BTreeMap::new(),
+        };
+        let left_out: Vec<usize> = revised.keys().copied().collect();
+        let group = of.stored.read(number, &left_out).await?;
+        Ok(CopiedGroup { group, revised })
     }
 }
 
@@ -241,24 +261,6 @@ impl RowGroups {
         let Some(row) = read_row(&ordered, reader, row, schema).await? else { return Ok(None) };
         let key = encode(&self.keys, &row).map_err(|error| sort_error(STAGE)(error.into()))?;
         Ok(Some(key.row(0).as_ref().to_vec()))
-    }
-
-    /// The row group `number`, whose rows are those in `window`, as it was.
-    async fn copy(
-        &self,
-        workers: &Workers,
-        reader: &Reader,
-        number: usize,
-        window: Range<u64>,
-        revised: Option<RevisedRows>,
-    ) -> Result<CopiedGroup, PublishError> {
-        let revised = match revised {
-            Some(rows) => self.revise(workers, reader, window, rows).await?,
-            None => BTreeMap::new(),
-        };
-        let left_out: Vec<usize> = revised.keys().copied().collect();
-        let group = self.stored.read(number, &left_out).await?;
-        Ok(CopiedGroup { group, revised })
     }
 
     /// The columns of the rows in `window` that were revised, as they were, by position.
