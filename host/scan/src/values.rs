@@ -83,7 +83,9 @@ impl Reader {
         &self,
         snapshot: &Snapshot,
     ) -> Result<Option<Arc<StoredValues>>, StorageFailure> {
-        self.values.get(snapshot, self.count_made(snapshot)).await
+        // On the heap, and only where values are counted.
+        let count = async { Box::pin(self.count_made(snapshot)).await };
+        self.values.get(snapshot, count).await
     }
 
     /// Counts what publishing would have stored beside a file that was made on this machine;

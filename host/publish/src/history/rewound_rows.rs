@@ -86,7 +86,7 @@ impl RewoundRows {
     ) -> Result<Self, PublishError> {
         let columns = &version.columns;
         let rewinder = Rewinder::new(changes).map_err(sort_error(STAGE))?;
-        let mut windows = VecDeque::from([0..newer.rows]);
+        let mut windows: VecDeque<_> = std::iter::once(0..newer.rows).collect();
         let mut groups = None;
         if are_stored_alike(columns, &newer.columns) {
             let order = changes.order().iter();
@@ -244,8 +244,11 @@ impl GroupToCopy {
     async fn copy(self, workers: &Workers, reader: &Reader) -> Result<CopiedGroup, PublishError> {
         let Self { of, number, rows, revised } = self;
         let revised = match revised {
-            Some(revised) => of.revise(workers, reader, rows, revised).await?,
-            None => BTreeMap::new(),
+            Some(revised) if !revised.columns.is_empty() => {
+                of.revise(workers, reader, rows, revised).await?
+            }
+            // What was revised has become again what it was.
+            _ => BTreeMap::new(),
         };
         let left_out: Vec<usize> = revised.keys().copied().collect();
         let group = of.stored.read(number, &left_out).await?;

@@ -67,7 +67,7 @@ impl StoredValuesCache {
             if stored.values.is_some() {
                 return Ok(stored);
             }
-            let counted = Box::pin(count).await?;
+            let counted = count.await?;
             Ok(counted.map_or(stored, |values| Entry {
                 bytes: values.to_json().len(),
                 values: Some(Arc::new(values)),
