@@ -4,6 +4,7 @@
 mod arrays;
 pub(crate) mod bindings;
 mod calls;
+mod column_bytes;
 mod convert;
 mod host_state;
 mod input_size;
@@ -20,6 +21,7 @@ use crate::observe::{DumpTarget, GuestSamples};
 
 pub(crate) use self::arrays::check_arrays;
 pub(crate) use self::calls::GuestReport;
+pub(crate) use self::column_bytes::column_bytes;
 pub(crate) use self::convert::{WireColumns, WireConverter, WireSchema, plain};
 pub(crate) use self::host_state::HostState;
 pub(crate) use self::input_size::InputSize;

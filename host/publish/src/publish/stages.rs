@@ -22,8 +22,8 @@ use yearbook_sort::{RowBlock, SortError, SortedRows};
 use yearbook_storage::{ObjectStorage, Sidecar};
 use yearbook_workers::Workers;
 
+use self::blocks::for_each;
 pub(crate) use self::blocks::{BlockStream, PartStream, TablePart, read_blocks};
-use self::blocks::{for_each_block, for_each_part};
 pub(super) use self::read_rows::read;
 use crate::error::PublishError;
 use crate::package::DataPackage;
@@ -76,7 +76,7 @@ pub(crate) async fn hash_table(
         Ok(hasher)
     };
     let hasher = ResultHasher::new(columns.iter());
-    for_each_block(workers, STAGE, blocks, progress, hasher, take).await
+    for_each(workers, STAGE, blocks, progress, hasher, take).await
 }
 
 /// A file in the temporary folder, and what was found on the way.
@@ -192,8 +192,7 @@ pub(crate) async fn write<T: Send + 'static>(
         Ok((writer, counted, bounds))
     };
     let state = (writer, counted, bounds);
-    let (writer, counted, bounds) =
-        for_each_part(workers, STAGE, parts, progress, state, take).await?;
+    let (writer, counted, bounds) = for_each(workers, STAGE, parts, progress, state, take).await?;
     run_on_worker(workers, STAGE, move || writer.finish()).await?.map_err(parquet_error(STAGE))?;
     Ok(WrittenTable { file: temporary, counted, bounds })
 }
@@ -232,7 +231,7 @@ pub(super) async fn summarise(
         };
         progress.stage(STAGE, Some(rows.rows()));
         let needed = read_blocks(workers, rows, lines.columns().to_vec());
-        lines = for_each_block(workers, STAGE, needed, progress, lines, take).await?;
+        lines = for_each(workers, STAGE, needed, progress, lines, take).await?;
     }
     let facts = run_on_worker(workers, STAGE, move || lines.finish()).await?;
     Ok((facts.map_err(internal_error(STAGE))?, values))

@@ -4,12 +4,13 @@
 
 mod columns;
 
-use arrow::array::{Array, ArrayData, AsArray, RecordBatch};
+use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Int32Type};
 use futures::StreamExt;
 
 use super::Batches;
 use crate::encode::EncoderDescription;
+use crate::guest::column_bytes;
 use crate::guest_error::GuestError;
 
 pub(crate) use columns::concat;
@@ -127,7 +128,7 @@ fn batch_bytes(batch: &RecordBatch, plain: bool) -> usize {
     let columns = batch.columns().iter().map(|column| match column.data_type() {
         DataType::Dictionary(keys, _) if **keys == DataType::Int32 => {
             let dictionary = column.as_dictionary::<Int32Type>();
-            let values = column_bytes(&dictionary.values().to_data());
+            let values = column_bytes(dictionary.values());
             let each = if plain {
                 values.div_ceil(dictionary.values().len().max(1))
             } else {
@@ -135,14 +136,9 @@ fn batch_bytes(batch: &RecordBatch, plain: bool) -> usize {
             };
             each.saturating_mul(column.len())
         }
-        _ => column_bytes(&column.to_data()),
+        _ => column_bytes(column),
     });
     columns.sum()
-}
-
-fn column_bytes(data: &ArrayData) -> usize {
-    // Fails for types that no stored table has; the encoder then never sees the batch.
-    data.get_slice_memory_size().unwrap_or(usize::MAX / 2)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use arrow::datatypes::{DataType, Int32Type};
 use super::codes::CodeTable;
 use super::groups::host_error;
 use super::needs::Form;
-use crate::guest::{WireColumns, plain};
+use crate::guest::{WireColumns, column_bytes, plain};
 use crate::guest_error::GuestError;
 
 /// Rows of a slice at most.
@@ -104,21 +104,5 @@ fn text_length(offsets: &[i32], row: usize) -> usize {
 
 /// Bytes of the columns of a batch, of a slice those of its rows alone.
 pub(super) fn batch_bytes(batch: &RecordBatch) -> usize {
-    batch.columns().iter().map(column_bytes).fold(0, usize::saturating_add)
-}
-
-fn column_bytes(column: &ArrayRef) -> usize {
-    if let Some(dictionary) = column.as_any_dictionary_opt() {
-        return column.len() * size_of::<i32>() + column_bytes(dictionary.values());
-    }
-    if let Some(texts) = column.as_string_opt::<i32>() {
-        let ends = texts.value_offsets();
-        let end = |offset: Option<&i32>| offset.and_then(|end| usize::try_from(*end).ok());
-        let text = end(ends.last()).unwrap_or(0) - end(ends.first()).unwrap_or(0);
-        return text + column.len() * size_of::<i32>();
-    }
-    match column.data_type().primitive_width() {
-        Some(width) => column.len() * width,
-        None => column.to_data().get_slice_memory_size().unwrap_or(usize::MAX),
-    }
+    batch.columns().iter().map(|column| column_bytes(column)).fold(0, usize::saturating_add)
 }

@@ -8,7 +8,7 @@ use yearbook_domain::{Column, ColumnRole};
 use super::ValueCounter;
 
 /// Bytes of text that the values of all columns together take at most, an equal part for each.
-pub(super) const MAX_VALUE_BYTES: usize = 16 << 20;
+const MAX_VALUE_BYTES: usize = 16 << 20;
 
 /// Values of the rows of a table, being counted.
 pub struct ValuesPass {

@@ -49,47 +49,39 @@ pub(crate) enum TablePart {
 /// Parts of a table, in their order.
 pub(crate) type PartStream<'a> = BoxStream<'a, Result<TablePart, PublishError>>;
 
-/// Does `take` with every block.
-pub(super) async fn for_each_block<T: Send + 'static>(
-    workers: &Workers,
-    stage: &'static str,
-    blocks: BlockStream<'_>,
-    progress: &dyn ProgressReporter,
-    state: T,
-    take: impl Fn(T, &RowBlock) -> Result<T, PublishError> + Send + Sync + 'static,
-) -> Result<T, PublishError> {
-    let rows = |block: &RowBlock| block.rows.num_rows() as u64;
-    for_each(workers, (stage, progress, rows), blocks, state, take).await
+/// Rows that are taken together.
+pub(super) trait RowCount: Send + 'static {
+    fn rows(&self) -> u64;
 }
 
-/// Does `take` with every part.
-pub(super) async fn for_each_part<T: Send + 'static>(
-    workers: &Workers,
-    stage: &'static str,
-    parts: PartStream<'_>,
-    progress: &dyn ProgressReporter,
-    state: T,
-    take: impl Fn(T, &TablePart) -> Result<T, PublishError> + Send + Sync + 'static,
-) -> Result<T, PublishError> {
-    let rows = |part: &TablePart| match part {
-        TablePart::Block(block) => block.rows.num_rows() as u64,
-        TablePart::Copy(copied) => copied.group.rows(),
-    };
-    for_each(workers, (stage, progress, rows), parts, state, take).await
+impl RowCount for RowBlock {
+    fn rows(&self) -> u64 {
+        self.rows.num_rows() as u64
+    }
 }
 
-/// Does `take` with every one of `parts`, and tells `progress` of their `rows`.
-async fn for_each<P: Send + 'static, T: Send + 'static>(
+impl RowCount for TablePart {
+    fn rows(&self) -> u64 {
+        match self {
+            Self::Block(block) => block.rows(),
+            Self::Copy(copied) => copied.group.rows(),
+        }
+    }
+}
+
+/// Does `take` with every one of `parts`.
+pub(super) async fn for_each<P: RowCount, T: Send + 'static>(
     workers: &Workers,
-    (stage, progress, rows): (&'static str, &dyn ProgressReporter, impl Fn(&P) -> u64),
+    stage: &'static str,
     mut parts: BoxStream<'_, Result<P, PublishError>>,
+    progress: &dyn ProgressReporter,
     mut state: T,
     take: impl Fn(T, &P) -> Result<T, PublishError> + Send + Sync + 'static,
 ) -> Result<T, PublishError> {
     let take = Arc::new(take);
     let mut next = parts.try_next().await?;
     while let Some(part) = next {
-        let rows = rows(&part);
+        let rows = part.rows();
         let take = Arc::clone(&take);
         let taking = run_on_worker(workers, stage, move || take(state, &part));
         let (behind, taken) = future::join(parts.try_next(), taking).await;
