@@ -15,6 +15,7 @@ mod page_cache;
 mod page_location;
 mod projection;
 mod row_range;
+mod value_places;
 
 pub use metrics::{CacheMetricsSnapshot, ReadMetricsSnapshot};
 

@@ -2,6 +2,8 @@
 //! pruned by statistics and dictionaries, the rest is found by reading the filter columns alone.
 
 mod column_predicate;
+mod found_rows;
+mod group_predicate;
 mod matches;
 mod pruning;
 mod row_predicate;
@@ -13,6 +15,7 @@ use yearbook_domain::read_plan::ColumnTest;
 
 use column_predicate::ColumnPredicate;
 
+pub(crate) use found_rows::{FEW_ROWS, FoundRows};
 pub(crate) use matches::{find, match_rows};
 pub(crate) use row_predicate::RowPredicate;
 

@@ -29,6 +29,17 @@ pub(crate) enum Overlap {
     Unknown,
 }
 
+impl Overlap {
+    /// Relation to a box of two parts, of the relations to each.
+    pub(crate) fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Inside, _) | (_, Self::Inside) => Self::Inside,
+            (Self::None, Self::None) => Self::None,
+            _ => Self::Unknown,
+        }
+    }
+}
+
 /// A test of geometry for one box of degrees.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GeometryBox {
@@ -52,13 +63,14 @@ impl GeometryBox {
 
     /// Compares it with a geometry that lies within `bounds` (west, south, east and north).
     pub(crate) fn compare(&self, bounds: [f64; 4]) -> Overlap {
-        let first = self.first.compare(bounds);
-        match self.second.map_or(Overlap::None, |second| second.compare(bounds)) {
-            Overlap::None => first,
-            Overlap::Inside => Overlap::Inside,
-            Overlap::Unknown if first == Overlap::Inside => Overlap::Inside,
-            Overlap::Unknown => Overlap::Unknown,
-        }
+        self.rectangles()
+            .map(|rectangle| rectangle.compare(bounds))
+            .fold(Overlap::None, Overlap::or)
+    }
+
+    /// The boxes that it is made of, west of their east: one or two.
+    pub(crate) fn rectangles(&self) -> impl Iterator<Item = Rectangle> {
+        std::iter::once(self.first).chain(self.second)
     }
 
     /// The texts that meet the box; null never does.
@@ -86,11 +98,11 @@ impl GeometryBox {
 
 /// A closed box, west <= east; a line or a point where its sides are equal.
 #[derive(Clone, Copy, Debug)]
-struct Rectangle {
-    west: f64,
-    south: f64,
-    east: f64,
-    north: f64,
+pub(crate) struct Rectangle {
+    pub(crate) west: f64,
+    pub(crate) south: f64,
+    pub(crate) east: f64,
+    pub(crate) north: f64,
 }
 
 impl Rectangle {

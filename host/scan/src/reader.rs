@@ -38,6 +38,14 @@ const KNOWN_SERIES: u64 = 10_000;
 /// Reads snapshots. Cheap to clone; clones share what is kept in memory.
 #[derive(Clone)]
 pub struct Reader {
+    /// In one piece: a request clones the reader more than once.
+    parts: Arc<ReaderParts>,
+    pub(crate) selections: SelectionBudget,
+}
+
+/// Parts that clones share.
+#[derive(Clone)]
+struct ReaderParts {
     files: ObjectStorage,
     workers: Arc<Workers>,
     /// By digest of the file and id of the snapshot, which decides how columns are read.
@@ -46,11 +54,10 @@ pub struct Reader {
     columns: Arc<ColumnCache>,
     budget: FetchBudget,
     task_limits: ReadTaskLimits,
-    pub(crate) values: StoredValuesCache,
+    values: StoredValuesCache,
     bounds: RowBoundsCache,
     /// Number of series by id of the snapshot.
     series: Cache<SnapshotId, u64>,
-    pub(crate) selections: SelectionBudget,
 }
 
 impl Reader {
@@ -60,7 +67,7 @@ impl Reader {
         let weigh = |_: &(Digest, SnapshotId), parquet: &Arc<ParquetFile>| {
             u32::try_from(parquet.memory_bytes()).unwrap_or(u32::MAX)
         };
-        Self {
+        let parts = ReaderParts {
             values: StoredValuesCache::new(files.clone(), Arc::clone(&workers)),
             bounds: RowBoundsCache::new(files.clone(), Arc::clone(&workers)),
             files,
@@ -71,23 +78,31 @@ impl Reader {
             budget: FetchBudget::new(FETCH_BUDGET_BYTES),
             task_limits: ReadTaskLimits::default(),
             series: Cache::new(KNOWN_SERIES),
-            selections: SelectionBudget::new(SELECTION_BUDGET_BYTES),
-        }
+        };
+        let selections = SelectionBudget::new(SELECTION_BUDGET_BYTES);
+        Self { parts: Arc::new(parts), selections }
+    }
+
+    /// Those of this reader alone.
+    fn parts_mut(&mut self) -> &mut ReaderParts {
+        Arc::make_mut(&mut self.parts)
     }
 
     /// The same with room for `bytes` that are fetched and not yet decoded, over all scans
     /// together. Default 128 MiB. Nothing waits for room: a scan that finds none fetches one batch
     /// at a time, and makes the same batches.
     #[must_use]
-    pub fn with_fetch_budget(self, bytes: u64) -> Self {
-        Self { budget: FetchBudget::new(bytes), ..self }
+    pub fn with_fetch_budget(mut self, bytes: u64) -> Self {
+        self.parts_mut().budget = FetchBudget::new(bytes);
+        self
     }
 
     /// The same with `bytes` for columns that are kept for reads of scattered rows; 0: every such
     /// read decodes its pages. Default 320 MiB. Batches do not depend on it.
     #[must_use]
-    pub fn with_column_cache(self, bytes: u64) -> Self {
-        Self { columns: Arc::new(ColumnCache::new(bytes)), ..self }
+    pub fn with_column_cache(mut self, bytes: u64) -> Self {
+        self.parts_mut().columns = Arc::new(ColumnCache::new(bytes));
+        self
     }
 
     /// The same with room for `bytes` that selections hold, over all scans together: sort keys,
@@ -101,7 +116,7 @@ impl Reader {
     /// The same on the account of `holder`, of whose share its selections take their room.
     #[must_use]
     pub fn for_caller(&self, holder: &CallerShare) -> Self {
-        Self { selections: self.selections.for_caller(holder), ..self.clone() }
+        Self { parts: Arc::clone(&self.parts), selections: self.selections.for_caller(holder) }
     }
 
     /// Returns whether stored files lie on this machine. Then the [`Scan`] of a plan is ready when
@@ -109,7 +124,7 @@ impl Reader {
     /// in one job.
     #[must_use]
     pub fn is_local(&self) -> bool {
-        self.files.is_local()
+        self.parts.files.is_local()
     }
 
     /// Finds the rows of `plan` and starts reading them. When this returns, [`Scan::counts`] are
@@ -125,7 +140,7 @@ impl Reader {
     }
 
     async fn find(&self, plan: &ReadPlan) -> Result<Scan, StorageFailure> {
-        self.cache.metrics.scans.increment();
+        self.parts.cache.metrics.scans.increment();
         if plan.skip == 0 {
             return self.find_page(plan).await;
         }
@@ -150,7 +165,7 @@ impl Reader {
         let projection =
             Projection::new(&source.parquet, &plan.columns, schema)?.with_numbers(numbered);
         let bounds = match plan.bbox {
-            Some(_) => Box::pin(self.bounds.get(&source.parquet)).await?,
+            Some(_) => Box::pin(self.parts.bounds.get(&source.parquet)).await?,
             None => None,
         };
         let predicate = RowPredicate::new(&source.parquet, plan, bounds)?;
@@ -207,7 +222,7 @@ impl Reader {
             let source = self.open_file(snapshot).await?;
             order::count_series(&source, snapshot).await
         });
-        let counted = self.series.try_get_with(snapshot.id, count).await;
+        let counted = self.parts.series.try_get_with(snapshot.id, count).await;
         counted.map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared))
     }
 
@@ -278,21 +293,26 @@ impl Reader {
     /// Returns the counters of reading so far.
     #[must_use]
     pub fn counts(&self) -> ReadMetricsSnapshot {
-        let mut counts = self.cache.metrics.read();
-        [counts.kept_pages.bytes, counts.kept_dictionaries.bytes] = self.cache.bytes();
-        counts.kept_columns.bytes = self.columns.bytes();
-        counts.kept_footers.bytes = self.footers.weight();
+        let mut counts = self.parts.cache.metrics.read();
+        [counts.kept_pages.bytes, counts.kept_dictionaries.bytes] = self.parts.cache.bytes();
+        counts.kept_columns.bytes = self.parts.columns.bytes();
+        counts.kept_footers.bytes = self.parts.footers.weight();
         counts
     }
 
     /// The store that is read.
     pub(crate) fn files(&self) -> &ObjectStorage {
-        &self.files
+        &self.parts.files
+    }
+
+    /// Values that publishing stored.
+    pub(crate) fn values_cache(&self) -> &StoredValuesCache {
+        &self.parts.values
     }
 
     /// The workers that decode.
     pub(crate) fn workers(&self) -> &Arc<Workers> {
-        &self.workers
+        &self.parts.workers
     }
 
     /// The stored file with its footer; one load at a time.
@@ -304,23 +324,24 @@ impl Reader {
         let mut loaded = false;
         let load = async {
             loaded = true;
-            decode::open(&self.files, &self.workers, snapshot).await.map(Arc::new)
+            decode::open(&self.parts.files, &self.parts.workers, snapshot).await.map(Arc::new)
         };
         let parquet = self
+            .parts
             .footers
             .try_get_with(key, load)
             .await
             .map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared));
-        self.cache.metrics.kept_footers.record_lookup(!loaded);
+        self.parts.cache.metrics.kept_footers.record_lookup(!loaded);
         let parquet = parquet?;
         Ok(FileSource {
-            files: self.files.clone(),
-            workers: Arc::clone(&self.workers),
+            files: self.parts.files.clone(),
+            workers: Arc::clone(&self.parts.workers),
             parquet,
-            cache: Arc::clone(&self.cache),
-            columns: Arc::clone(&self.columns),
-            budget: self.budget.clone(),
-            task_limits: self.task_limits,
+            cache: Arc::clone(&self.parts.cache),
+            columns: Arc::clone(&self.parts.columns),
+            budget: self.parts.budget.clone(),
+            task_limits: self.parts.task_limits,
         })
     }
 

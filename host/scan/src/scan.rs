@@ -52,9 +52,9 @@ pub(crate) async fn filter_window(
         return Ok(build_scan(source, projection, RowCounts::default(), window, filter));
     };
     let found = filter::find(&source, window, &predicate, max_rows).await?;
-    let rows = found.from..found.from + found.rows.len() as u64;
-    let counts = RowCounts::from_filter(found.rows.count_set_bits() as u64, found.next);
-    Ok(build_scan(source, projection, counts, rows, RowFilter::Selection { rows: found.rows }))
+    let counts = RowCounts::from_filter(found.rows.count() as u64, found.next);
+    let rows = found.rows.span();
+    Ok(build_scan(source, projection, counts, rows, RowFilter::Selection(found.rows)))
 }
 
 fn build_scan(

@@ -15,12 +15,12 @@ use crate::decode::{ParquetFile, Projection};
 /// with long text end where its pages end. 7: so do those of whole tables of long text. 8: the
 /// first part of formats that join batches is half as large. 9: a chunk is compressed in one piece,
 /// and not its segments. 10: rows of a row group that a condition leaves carry only the values
-/// that they use, if they fit a batch.
-pub const BATCHING_VERSION: u32 = 10;
+/// that they use, if they fit a batch. 11: such rows of several row groups are one batch.
+pub const BATCHING_VERSION: u32 = 11;
 
 /// Bytes of a batch aimed at, by the averages of its row group: what goes into a guest, what it
 /// makes of it and what is taken out stay in a core's own cache together (decision 0156).
-const TARGET_BATCH_BYTES: u64 = 512 << 10;
+pub(super) const TARGET_BATCH_BYTES: u64 = 512 << 10;
 
 /// Weight of a batch aimed at, by the averages of its row group: half of what it may be, so that
 /// rows a little above the average do not cut every batch once more.
@@ -39,6 +39,12 @@ pub(super) fn batch_rows(parquet: &ParquetFile, projection: &Projection, group: 
         .min(TARGET_BATCH_WEIGHT / weight.max(1))
         .clamp(1, MAX_BATCH_ROWS);
     usize::try_from(rows).unwrap_or(1)
+}
+
+/// Rows of a batch out of any row group.
+pub(super) fn least_batch_rows(parquet: &ParquetFile, projection: &Projection) -> usize {
+    let groups = 0..parquet.metadata.num_row_groups();
+    groups.map(|group| batch_rows(parquet, projection, group)).min().unwrap_or(1)
 }
 
 /// Bytes of `rows` rows out of row group `group` once decoded, by the averages of the row group.

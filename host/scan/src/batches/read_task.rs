@@ -3,7 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, BooleanArray, DictionaryArray, RecordBatch};
+use arrow::array::{
+    ArrayRef, AsArray, BooleanArray, BooleanBufferBuilder, DictionaryArray, RecordBatch,
+    UInt32Array,
+};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::filter;
 use arrow::datatypes::{DataType, Int32Type};
@@ -19,11 +22,11 @@ use crate::decode::{
     BudgetPermit, CachedColumn, FileSource, KeptColumn, ParquetFile, Projection, RowRange,
     is_dictionary_encoded, is_one_task, take_rows,
 };
-use crate::filter::{RowPredicate, match_rows};
+use crate::filter::{FEW_ROWS, FoundRows, RowPredicate, match_rows};
 
 /// Rows of a scan that is small: it takes decoded pages from memory and leaves what it decodes
 /// there. Larger ones would only drive out what others come back for.
-pub(super) const SMALL_SCAN_ROWS: usize = 16 << 10;
+pub(super) const SMALL_SCAN_ROWS: usize = FEW_ROWS;
 
 /// Selects rows of a range.
 pub(crate) enum RowFilter {
@@ -31,31 +34,46 @@ pub(crate) enum RowFilter {
     All,
     /// Those that match this, to be found step by step.
     Predicate(Arc<RowPredicate>),
-    /// Those whose bit is set; the first bit stands for the first row of the range.
-    Selection {
-        /// One bit a row.
-        rows: BooleanBuffer,
-    },
+    /// These.
+    Selection(FoundRows),
 }
 
 /// State that all read tasks of a scan share.
 pub(super) struct ScanContext {
     pub(super) source: FileSource,
     pub(super) projection: Projection,
-    pub(super) from: u64,
     pub(super) filter: RowFilter,
     /// See [`SMALL_SCAN_ROWS`].
     pub(super) small: bool,
     /// Set for a scan of long text of which every page is kept.
     pub(super) long_text: bool,
+    /// Rows of a batch that joins those of several steps; `None` where none does.
+    pub(super) joined_rows: Option<usize>,
 }
 
 /// A step whose bytes are here.
+pub(super) struct ReadStep {
+    /// Number of its wanted rows.
+    pub(super) rows: usize,
+    pub(super) task: ReadTask,
+}
+
+/// Work that is left of a step.
 pub(super) enum ReadTask {
     /// To be decoded.
     Fetched(FetchedRows),
     /// Decoded already, in slices.
     Decoded(Vec<RecordBatch>),
+    /// To be taken from columns that are kept, and joined.
+    Kept(RowsToTake),
+}
+
+/// Rows to be taken from columns that are kept.
+pub(super) struct RowsToTake {
+    /// In the order of the columns that are read.
+    pub(super) columns: Vec<KeptColumn>,
+    /// The wanted rows, counted within the row group.
+    pub(super) places: UInt32Array,
 }
 
 /// Rows to be decoded.
@@ -81,17 +99,46 @@ impl ScanContext {
         long_text::cut(self.source.task_limits, &self.source.parquet, &self.projection, range)
     }
 
+    /// Returns whether a step of so many rows is joined with others: where it is larger than half
+    /// a batch, little is gained by copying it.
+    pub(super) fn is_joined(&self, rows: usize) -> bool {
+        self.joined_rows.is_some_and(|most| rows <= most / 2)
+    }
+
     /// Fetches a step; `None` when nothing in it matches.
     pub(super) async fn fetch(
         &self,
         mut range: RowRange,
-    ) -> Result<Option<ReadTask>, StorageFailure> {
-        let parquet = &self.source.parquet;
+    ) -> Result<Option<ReadStep>, StorageFailure> {
         if let RowFilter::Predicate(predicate) = &self.filter {
             let wanted = match_rows(&self.source, range.clone(), predicate, usize::MAX).await?;
             let Some(wanted) = wanted else { return Ok(None) };
             range.wanted = Some(wanted);
         }
+        if let Some(few) = self.few(&range) {
+            let rows = few.len();
+            if self.is_joined(rows)
+                && let Some(kept) = self.few_kept_rows(&range, few).await
+            {
+                return Ok(Some(ReadStep { rows, task: ReadTask::Kept(kept) }));
+            }
+            let mut wanted = BooleanBufferBuilder::new(range.rows.len());
+            wanted.append_n(range.rows.len(), false);
+            self.places_in(&range, few).for_each(|row| wanted.set_bit(row, true));
+            range.wanted = Some(wanted.finish());
+        }
+        let rows = range.wanted.as_ref().map_or(range.rows.len(), BooleanBuffer::count_set_bits);
+        let task = self.fetch_rows(range, rows).await?;
+        Ok(task.map(|task| ReadStep { rows, task }))
+    }
+
+    /// Fetches the wanted `rows` of a step.
+    async fn fetch_rows(
+        &self,
+        range: RowRange,
+        rows: usize,
+    ) -> Result<Option<ReadTask>, StorageFailure> {
+        let parquet = &self.source.parquet;
         let group = range.group;
         // Steps of one row group do not share their dictionary, whatever is in memory: what
         // encoders get is the same each time.
@@ -110,9 +157,13 @@ impl ScanContext {
             return self.decode_cached(range).await.map(Some);
         }
         let most = batch_rows(parquet, &self.projection, group);
-        let sparse = range.wanted.as_ref().is_some_and(|rows| rows.count_set_bits() <= most);
-        if sparse && let Some(batches) = self.take_rows(&range).await? {
-            return Ok(Some(ReadTask::Decoded(batches)));
+        let sparse = range.wanted.is_some() && rows <= most;
+        if sparse && let Some(kept) = self.kept_rows(&range).await? {
+            return Ok(Some(if self.is_joined(rows) {
+                ReadTask::Kept(kept)
+            } else {
+                ReadTask::Decoded(self.take_rows(group, &kept)?)
+            }));
         }
         Ok(self.fetch_part(range, Vec::new(), sparse).await?.map(ReadTask::Fetched))
     }
@@ -147,32 +198,57 @@ impl ScanContext {
         }))
     }
 
-    /// Takes the wanted rows of a step, which fit a batch, from columns that are kept; `None` where
-    /// they are not. The batches are those of [`Self::decode`].
-    async fn take_rows(
-        &self,
-        range: &RowRange,
-    ) -> Result<Option<Vec<RecordBatch>>, StorageFailure> {
+    /// Finds the wanted rows of a step, which fit a batch, in columns that are kept; `None` where
+    /// these are not.
+    async fn kept_rows(&self, range: &RowRange) -> Result<Option<RowsToTake>, StorageFailure> {
         let leaves = &self.projection.leaves;
         if !self.source.is_kept_as_read(leaves) {
             return Ok(None);
         }
-        let Some(columns) = self.source.kept_columns(leaves, range).await? else { return Ok(None) };
-        let places = range.wanted_places();
-        let batches = {
-            let rows = places.len();
-            let fields = self.source.parquet.output.schema().fields();
-            let take = |(column, &leaf): (&KeptColumn, &usize)| {
-                let data_type = fields.get(leaf).map_or(&DataType::Null, |field| field.data_type());
-                canonical_column(take_rows(&column.rows, &places, data_type)?)
-            };
-            let columns = columns.iter().zip(leaves).map(take).collect::<Result<Vec<_>, _>>();
-            columns.and_then(|columns| self.projection.arrange(&columns, rows))
+        let columns = self.source.kept_columns(leaves, range).await?;
+        Ok(columns.map(|columns| RowsToTake { columns, places: range.wanted_places() }))
+    }
+
+    /// The same of a few rows, where all of these columns are here; `None` where they may have to
+    /// be read.
+    async fn few_kept_rows(&self, range: &RowRange, few: &[u64]) -> Option<RowsToTake> {
+        let leaves = &self.projection.leaves;
+        if !self.source.is_kept_as_read(leaves) {
+            return None;
+        }
+        let columns = self.source.columns_here(leaves, range.group).await?;
+        let place = |row| u32::try_from(range.rows.start + row).unwrap_or(u32::MAX);
+        let places = self.places_in(range, few).map(place).collect();
+        Some(RowsToTake { columns, places })
+    }
+
+    /// Places in `range` of rows by their numbers.
+    fn places_in(&self, range: &RowRange, rows: &[u64]) -> impl Iterator<Item = usize> {
+        let start = self.source.parquet.start(range.group) + range.rows.start as u64;
+        rows.iter().map(move |row| usize::try_from(row - start).unwrap_or(usize::MAX))
+    }
+
+    /// Takes rows from columns that are kept. The batches are those of [`Self::decode`].
+    fn take_rows(
+        &self,
+        group: usize,
+        kept: &RowsToTake,
+    ) -> Result<Vec<RecordBatch>, StorageFailure> {
+        let RowsToTake { columns, places } = kept;
+        let fields = self.source.parquet.output.schema().fields();
+        let take = |(column, &leaf): (&KeptColumn, &usize)| {
+            let data_type = fields.get(leaf).map_or(&DataType::Null, |field| field.data_type());
+            canonical_column(take_rows(&column.rows, places, data_type)?)
         };
-        batches.map(|batch| Some(split_by_weight(batch))).map_err(|error| {
-            let why = format!("row group {}: {error}", range.group);
+        let columns = columns.iter().zip(&self.projection.leaves).map(take);
+        let batches = columns
+            .collect::<Result<Vec<_>, _>>()
+            .and_then(|columns| self.projection.arrange(&columns, places.len()));
+        let batch = batches.map_err(|error| {
+            let why = format!("row group {group}: {error}");
             StorageFailure::damaged(&self.source.parquet.key, why)
-        })
+        })?;
+        Ok(split_by_weight(batch))
     }
 
     /// Compressed bytes of a range, by the averages of its row group.
@@ -285,17 +361,38 @@ impl ScanContext {
         Ok((slices, remains))
     }
 
-    /// `range` with the matches that are known; `None` when there are none in it.
+    /// `range` from the first to the last of the matches in it that are known, with these unless
+    /// [`Self::few`] has them; `None` when there are none in it.
     pub(super) fn apply_selection(&self, mut range: RowRange) -> Option<RowRange> {
-        if let RowFilter::Selection { rows } = &self.filter {
-            let first =
-                self.source.parquet.start(range.group) + range.rows.start as u64 - self.from;
-            let wanted = rows.slice(usize::try_from(first).ok()?, range.rows.len());
-            let (first, last) = (wanted.set_indices().next()?, wanted.set_indices().last()?);
-            range.rows = range.rows.start + first..range.rows.start + last + 1;
-            range.wanted = Some(wanted.slice(first, last + 1 - first));
+        let RowFilter::Selection(found) = &self.filter else { return Some(range) };
+        match found {
+            FoundRows::Few(_) => {
+                let rows = self.few(&range)?;
+                let (first, last) = (*rows.first()?, *rows.last()?);
+                let start = self.source.parquet.start(range.group);
+                let place = |row: u64| usize::try_from(row - start).unwrap_or(usize::MAX);
+                range.rows = place(first)..place(last) + 1;
+            }
+            FoundRows::Mask { from, rows } => {
+                let first = self.source.parquet.start(range.group) + range.rows.start as u64 - from;
+                let wanted = rows.slice(usize::try_from(first).ok()?, range.rows.len());
+                let (first, last) = (wanted.set_indices().next()?, wanted.set_indices().last()?);
+                range.rows = range.rows.start + first..range.rows.start + last + 1;
+                range.wanted = Some(wanted.slice(first, last + 1 - first));
+            }
         }
         Some(range)
+    }
+
+    /// Numbers of the matches in `range`, where few are known.
+    fn few(&self, range: &RowRange) -> Option<&[u64]> {
+        let RowFilter::Selection(FoundRows::Few(rows)) = &self.filter else { return None };
+        let start = self.source.parquet.start(range.group);
+        let [first, behind] = [range.rows.start, range.rows.end].map(|row| {
+            let row = start + row as u64;
+            rows.partition_point(|number| *number < row)
+        });
+        rows.get(first..behind)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 
-use super::batching::{batch_rows, content_bytes, range_bytes};
+use super::batching::{content_bytes, least_batch_rows, range_bytes};
 use super::read_task::{ReadTask, RowFilter, SMALL_SCAN_ROWS, ScanContext};
 use crate::StorageFailure;
 use crate::decode::{FileSource, Projection, RowRange};
@@ -25,17 +25,16 @@ impl RowBatches {
             source.task_limits = source.task_limits.for_small_scan();
         }
         let groups = || 0..source.parquet.metadata.num_row_groups();
-        let of_group = |group| batch_rows(&source.parquet, &projection, group);
-        let batch_rows = groups().map(of_group).min().unwrap_or(1);
+        let batch_rows = least_batch_rows(&source.parquet, &projection);
         let row_bytes = |group| range_bytes(&source.parquet, &projection, group, 1);
         let row_bytes = groups().map(row_bytes).max().unwrap_or(0);
         let context = ScanContext {
             source,
             projection,
-            from: 0,
             filter: RowFilter::All,
             small,
             long_text: false,
+            joined_rows: None,
         };
         Self { context: Arc::new(context), batch_rows, row_bytes }
     }
@@ -71,8 +70,9 @@ impl RowBatches {
             let bytes = slices.iter().map(content_bytes).sum();
             room.checked_sub(bytes).map(|left| *room = left).is_some()
         };
-        match self.context.fetch(range).await? {
-            None => {}
+        match self.context.fetch(range).await?.map(|step| step.task) {
+            // Kept rows are those to be joined.
+            None | Some(ReadTask::Kept(_)) => {}
             Some(ReadTask::Decoded(slices)) if takes(&slices) => batches = slices,
             Some(ReadTask::Decoded(_)) => return Ok(None),
             Some(ReadTask::Fetched(fetched)) => {

@@ -3,7 +3,9 @@
 //! where a dictionary has all of it or values repeat. Pages of small reads are kept by
 //! [`super::page_cache`].
 
-use std::sync::Arc;
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, UInt32Array};
 use arrow::compute::{cast, concat, take};
@@ -11,11 +13,13 @@ use arrow::datatypes::{
     ArrowDictionaryKeyType, DataType, Int32Type, SchemaRef, UInt8Type, UInt16Type,
 };
 use arrow::error::ArrowError;
+use tokio::sync::OnceCell;
 use yearbook_cache::Cache;
 
 use super::dictionary::ColumnDictionary;
 use super::footer::ColumnChunkId;
 use super::page_cache::entry_weight;
+use super::value_places::ValuePlaces;
 use crate::StorageFailure;
 
 /// Bytes of columns in memory. Default 320 MiB: ten columns of ten million rows, seven of text that
@@ -30,35 +34,109 @@ const MAX_REPEATED_BYTES: usize = 64;
 #[derive(Clone)]
 pub(crate) struct KeptColumn {
     pub(crate) rows: ArrayRef,
-    /// Values that it was given here, each once; `None` for those of the file, and for others.
-    pub(crate) values: Option<Arc<ColumnDictionary>>,
+    /// Values and their rows, for searches; `None` of a column without a dictionary.
+    search: Option<Arc<ColumnSearch>>,
 }
+
+/// Values of a column, as far as they are known.
+#[derive(Default)]
+struct ColumnSearch {
+    /// Values that it was given here, each once; `None` for those of the file.
+    values: Option<ColumnDictionary>,
+    /// Rows of each value, once it has been searched often.
+    places: OnceLock<ValuePlaces>,
+    searches: AtomicU32,
+}
+
+/// Searches of a column for the rows of a value that are made by comparing all of its rows: finding
+/// the rows of every value takes as long as some fifteen of them.
+const COMPARING_SEARCHES: u32 = 16;
 
 impl KeptColumn {
     /// A column with values of the file, or without.
     pub(crate) fn as_read(rows: ArrayRef) -> Self {
-        Self { rows, values: None }
+        Self { rows, search: None }
+    }
+
+    /// A column to be kept; `given` is set where its values are not those of the file.
+    pub(super) fn new(rows: ArrayRef, given: bool) -> Self {
+        let search = rows.as_any_dictionary_opt().map(|keyed| {
+            let values = given.then(|| ColumnDictionary::new(Arc::clone(keyed.values())));
+            Arc::new(ColumnSearch { values, ..ColumnSearch::default() })
+        });
+        Self { rows, search }
+    }
+
+    /// Rows of it in place of all.
+    pub(crate) fn of_rows(&self, rows: ArrayRef) -> Self {
+        Self { rows, search: self.search.clone() }
+    }
+
+    /// Values that it was given here, each once; `None` for those of the file, and for others.
+    pub(crate) fn values(&self) -> Option<&ColumnDictionary> {
+        self.search.as_ref()?.values.as_ref()
+    }
+
+    /// Rows of each value, if they are known.
+    pub(crate) fn places(&self) -> Option<&ValuePlaces> {
+        self.search.as_ref()?.places.get()
+    }
+
+    /// Counts a search; returns true at the one from which on the rows of each value are worth
+    /// finding.
+    pub(super) fn is_due(&self) -> bool {
+        let count = |search: &Arc<ColumnSearch>| search.searches.fetch_add(1, Ordering::Relaxed);
+        self.search.as_ref().map(count) == Some(COMPARING_SEARCHES)
+    }
+
+    /// Keeps the rows of each value.
+    pub(super) fn set_places(&self, places: ValuePlaces) {
+        if let Some(search) = &self.search {
+            // Others may have been faster, with the same.
+            let _ = search.places.set(places);
+        }
     }
 
     /// Bytes in memory.
     pub(super) fn bytes(&self) -> usize {
-        column_bytes(&self.rows) + self.values.as_ref().map_or(0, |values| values.bytes())
+        // Given values are those of the rows themselves.
+        let beside = |values: &ColumnDictionary| {
+            values.bytes().saturating_sub(values.values().get_buffer_memory_size())
+        };
+        column_bytes(&self.rows)
+            + self.values().map_or(0, beside)
+            + self.places().map_or(0, ValuePlaces::bytes)
     }
 }
 
-/// Columns of row groups, of all files.
+/// Columns of a row group, as far as they are here.
+pub(super) struct KeptGroup(Box<[OnceCell<KeptColumn>]>);
+
+impl KeptGroup {
+    /// The column `leaf` of the file, if it is here.
+    pub(super) fn column(&self, leaf: usize) -> Option<&KeptColumn> {
+        self.0.get(leaf)?.get()
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.iter().filter_map(OnceCell::get).map(KeptColumn::bytes).sum()
+    }
+}
+
+/// Columns of row groups, of all files. Those of a row group stay and go together.
 pub(crate) struct ColumnCache {
-    columns: Cache<ColumnChunkId, KeptColumn>,
+    /// By number of the file and row group.
+    groups: Cache<(u64, usize), Arc<KeptGroup>>,
     bytes: u64,
 }
 
 impl ColumnCache {
     /// Nothing yet; `bytes` at most.
     pub(crate) fn new(bytes: u64) -> Self {
-        let weigh = |_: &ColumnChunkId, column: &KeptColumn| entry_weight(column.bytes());
+        let weigh = |_: &(u64, usize), group: &Arc<KeptGroup>| entry_weight(group.bytes());
         // A table is worth nothing by halves, and frequency would keep one out for long that is
         // asked for after a larger one was.
-        Self { columns: Cache::weighted_by_recency(bytes, weigh), bytes }
+        Self { groups: Cache::weighted_by_recency(bytes, weigh), bytes }
     }
 
     /// Bytes that fit.
@@ -68,32 +146,70 @@ impl ColumnCache {
 
     /// Bytes that are here.
     pub(crate) fn bytes(&self) -> u64 {
-        self.columns.weight()
+        self.groups.weight()
     }
 
     /// Waits until what does not fit is gone.
     #[cfg(test)]
     pub(crate) async fn settle(&self) {
-        self.columns.settle().await;
+        self.groups.settle().await;
     }
 
-    /// A column, if it is here.
-    pub(super) async fn get(&self, chunk: ColumnChunkId) -> Option<KeptColumn> {
-        self.columns.get(&chunk).await
+    /// Columns of a row group, if some are here.
+    pub(super) async fn group(&self, file: u64, group: usize) -> Option<Arc<KeptGroup>> {
+        self.groups.get(&(file, group)).await
     }
 
     /// A column: what `load` makes where it is not here, once for all that ask meanwhile; `None`
-    /// where there was no room for it.
+    /// where there was no room for it. `columns`: number of those of the file.
     pub(super) async fn get_or_load(
         &self,
         chunk: ColumnChunkId,
+        columns: usize,
         load: impl Future<Output = Result<KeptColumn, LoadFailure>> + Send,
     ) -> Result<Option<KeptColumn>, StorageFailure> {
-        let column = self.columns.try_get_with(chunk, load).await;
-        column.map(Some).or_else(|shared| match &*shared {
-            LoadFailure::NoRoom => Ok(None),
-            LoadFailure::Storage(failure) => Err(failure.clone()),
-        })
+        let key = (chunk.file, chunk.group);
+        let empty = async {
+            let columns = (0..columns).map(|_| OnceCell::new());
+            Ok::<_, Infallible>(Arc::new(KeptGroup(columns.collect())))
+        };
+        let group =
+            self.groups.try_get_with(key, empty).await.unwrap_or_else(|never| match *never {});
+        let Some(column) = group.0.get(chunk.leaf) else { return Ok(None) };
+        let mut loaded = false;
+        let load = async {
+            loaded = true;
+            load.await
+        };
+        match column.get_or_try_init(|| load).await {
+            Ok(column) => {
+                let column = column.clone();
+                if loaded {
+                    self.weigh(chunk, group).await;
+                }
+                Ok(Some(column))
+            }
+            Err(LoadFailure::NoRoom) => Ok(None),
+            Err(LoadFailure::Storage(failure)) => Err(failure),
+        }
+    }
+
+    /// Weighs the row group of `chunk` anew, which has more than before.
+    async fn weigh(&self, chunk: ColumnChunkId, group: Arc<KeptGroup>) {
+        self.groups.insert((chunk.file, chunk.group), group).await;
+    }
+
+    /// Keeps the rows of each value of a column that is here.
+    pub(super) async fn keep_places(
+        &self,
+        chunk: ColumnChunkId,
+        column: &KeptColumn,
+        places: ValuePlaces,
+    ) {
+        column.set_places(places);
+        if let Some(group) = self.group(chunk.file, chunk.group).await {
+            self.weigh(chunk, group).await;
+        }
     }
 }
 

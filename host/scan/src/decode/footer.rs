@@ -170,6 +170,14 @@ impl ParquetFile {
         self.kept_bytes.sum(leaves)
     }
 
+    /// The same of all columns, with the rows of the values of some: `bytes` of column `leaf` of
+    /// row group `group` among them, which is remembered.
+    pub(crate) fn all_kept_bytes(&self, group: usize, leaf: usize, bytes: u64) -> u64 {
+        let leaves: Vec<usize> = (0..self.metadata.row_group(group).num_columns()).collect();
+        let places = self.kept_bytes.add_places(group, leaf, bytes);
+        self.kept_bytes.sum(&leaves).saturating_add(places)
+    }
+
     /// Remembers the bytes that column `leaf` of row group `group` takes.
     pub(crate) fn record_kept_bytes(&self, group: usize, leaf: usize, bytes: u64) {
         self.kept_bytes.record(group, leaf, bytes);
@@ -195,7 +203,7 @@ impl ParquetFile {
             + self.starts.len() * 8
             + self.leaves.len() * 1024
             + self.judged.len()
-            + (self.judged.len() + self.scattered_bytes.len()) * 8
+            + (2 * self.judged.len() + self.scattered_bytes.len()) * 8
     }
 }
 

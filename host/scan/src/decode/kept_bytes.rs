@@ -18,6 +18,9 @@ pub(super) struct KeptBytes {
     columns: Box<[AtomicU64]>,
     /// Of a row group, one after another in each.
     chunks: Box<[AtomicU64]>,
+    /// The same of the rows of their values, as far as they were wanted.
+    places: Box<[AtomicU64]>,
+    all_places: AtomicU64,
 }
 
 impl KeptBytes {
@@ -31,7 +34,9 @@ impl KeptBytes {
         let of_group = |group| (0..leaves).map(move |leaf| bytes(group, leaf));
         Self {
             columns: (0..leaves).map(of_column).map(AtomicU64::new).collect(),
-            chunks: groups.clone().flat_map(of_group).map(AtomicU64::new).collect(),
+            places: groups.clone().flat_map(|_| (0..leaves).map(|_| AtomicU64::new(0))).collect(),
+            all_places: AtomicU64::new(0),
+            chunks: groups.flat_map(of_group).map(AtomicU64::new).collect(),
         }
     }
 
@@ -48,6 +53,14 @@ impl KeptBytes {
             let before = chunk.swap(bytes, Ordering::Relaxed);
             column.fetch_add(bytes.wrapping_sub(before), Ordering::Relaxed);
         }
+    }
+
+    /// Notes the bytes of the rows of the values of a chunk; returns those of all chunks.
+    pub(super) fn add_places(&self, group: usize, leaf: usize, bytes: u64) -> u64 {
+        let chunk = self.places.get(group * self.columns.len() + leaf);
+        let before = chunk.map_or(bytes, |chunk| chunk.swap(bytes, Ordering::Relaxed));
+        let more = bytes.wrapping_sub(before);
+        self.all_places.fetch_add(more, Ordering::Relaxed).wrapping_add(more)
     }
 }
 

@@ -9,11 +9,11 @@ use parquet::arrow::ProjectionMask;
 use parquet::errors::ParquetError;
 
 use super::column_cache::{KeptColumn, LoadFailure, is_convertible, join_parts};
-use super::dictionary::ColumnDictionary;
 use super::file_source::FileSource;
 use super::kept_bytes::estimated_bytes;
 use super::page_location::{PageLocation, pages_covering};
 use super::row_range::RowRange;
+use super::value_places::ValuePlaces;
 use crate::StorageFailure;
 
 /// Decoded bytes of the columns of a row group that are loaded for one read at most, by the
@@ -39,13 +39,14 @@ impl FileSource {
         if self.parquet.kept_bytes(leaves) > self.columns.max_bytes() {
             return Ok(None);
         }
+        let kept = self.columns.group(self.parquet.number, range.group).await;
         let mut columns = Vec::with_capacity(leaves.len());
         let mut missing = Vec::new();
         for &leaf in leaves {
-            let column = self.columns.get(self.parquet.chunk_id(range.group, leaf)).await;
+            let column = kept.as_ref().and_then(|kept| kept.column(leaf));
             self.cache.metrics.kept_columns.record_lookup(column.is_some());
             match column {
-                Some(column) => columns.push(column),
+                Some(column) => columns.push(column.clone()),
                 None => missing.push(leaf),
             }
         }
@@ -53,6 +54,22 @@ impl FileSource {
             return Ok(Some(columns));
         }
         Box::pin(self.load_columns(leaves, &missing, range)).await
+    }
+
+    /// The same, where all of them are here; nothing is counted or read where they are not.
+    pub(crate) async fn columns_here(
+        &self,
+        leaves: &[usize],
+        group: usize,
+    ) -> Option<Vec<KeptColumn>> {
+        if self.parquet.kept_bytes(leaves) > self.columns.max_bytes() {
+            return None;
+        }
+        let kept = self.columns.group(self.parquet.number, group).await?;
+        let columns = leaves.iter().map(|&leaf| kept.column(leaf).cloned());
+        let columns: Vec<_> = columns.collect::<Option<_>>()?;
+        columns.iter().for_each(|_| self.cache.metrics.kept_columns.record_lookup(true));
+        Some(columns)
     }
 
     async fn load_columns(
@@ -71,7 +88,8 @@ impl FileSource {
         }
         let load = |&leaf: &usize| {
             let chunk = self.parquet.chunk_id(group, leaf);
-            self.columns.get_or_load(chunk, self.load_column(group, leaf))
+            let columns = self.parquet.metadata.row_group(group).num_columns();
+            self.columns.get_or_load(chunk, columns, self.load_column(group, leaf))
         };
         let at_once = if self.files.is_local() { 1 } else { CONCURRENT_COLUMNS };
         let loads = stream::iter(leaves.iter().map(load).collect::<Vec<_>>());
@@ -89,6 +107,32 @@ impl FileSource {
         let bytes = self.estimated_bytes(group, leaf);
         let _room = self.budget.take(bytes * 2).ok_or(LoadFailure::NoRoom)?;
         self.decode_column(group, leaf).await.map_err(LoadFailure::Storage)
+    }
+
+    /// Counts a search of column `leaf` of row group `group` for the rows of a few values, and
+    /// keeps the rows of each value beside `column` once there have been many: where they fit
+    /// memory with all columns of the file.
+    pub(crate) async fn count_search(
+        &self,
+        group: usize,
+        leaf: usize,
+        column: &KeptColumn,
+    ) -> Result<(), StorageFailure> {
+        if !column.is_due() {
+            return Ok(());
+        }
+        let Some(bytes) = ValuePlaces::bytes_for(&column.rows) else { return Ok(()) };
+        let bytes = bytes as u64;
+        if self.parquet.all_kept_bytes(group, leaf, bytes) > self.columns.max_bytes() {
+            return Ok(());
+        }
+        let rows = Arc::clone(&column.rows);
+        let places = self.run_on_worker(group, move || Ok(ValuePlaces::new(&rows))).await?;
+        if let Some(places) = places {
+            let chunk = self.parquet.chunk_id(group, leaf);
+            self.columns.keep_places(chunk, column, places).await;
+        }
+        Ok(())
     }
 
     /// Counts the bytes of pages that hold wanted rows of `range`; returns true once as many have
@@ -144,10 +188,7 @@ impl FileSource {
                 let mut rows = join_parts(&parts)?;
                 rows.shrink_to_fit();
                 let is_plain = parts.iter().all(|part| part.as_any_dictionary_opt().is_none());
-                let given = rows.as_any_dictionary_opt().filter(|_| is_plain);
-                let values =
-                    given.map(|keyed| Arc::new(ColumnDictionary::new(Arc::clone(keyed.values()))));
-                Ok(KeptColumn { rows, values })
+                Ok(KeptColumn::new(rows, is_plain))
             })
             .await?;
         parquet.record_kept_bytes(group, leaf, column.bytes() as u64);

@@ -59,6 +59,11 @@ impl Projection {
         )
     }
 
+    /// `columns`, which are in the order of [`Projection::leaves`], in output order.
+    pub(crate) fn in_order<'a, T>(&self, columns: &'a [T]) -> impl Iterator<Item = &'a T> {
+        self.order.iter().filter_map(|&index| columns.get(index))
+    }
+
     /// A batch in output order and schema of decoded `columns`, which are in the order of
     /// [`Projection::leaves`]. Fails where the file holds a null that the catalog denies.
     pub(crate) fn arrange(
@@ -66,7 +71,7 @@ impl Projection {
         columns: &[ArrayRef],
         rows: usize,
     ) -> Result<RecordBatch, ArrowError> {
-        let columns = self.order.iter().filter_map(|&index| columns.get(index).cloned()).collect();
+        let columns = self.in_order(columns).cloned().collect();
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
     }

@@ -11,6 +11,8 @@ use arrow::error::ArrowError;
 use parquet::arrow::ProjectionMask;
 use parquet::errors::ParquetError;
 
+use super::found_rows::{FoundRows, FoundRowsBuilder, RangeRows};
+use super::group_predicate::{GroupPredicate, PlacedRows};
 use super::row_predicate::RowPredicate;
 use crate::StorageFailure;
 use crate::decode::{FileSource, KeptColumn, RowRange, task_ranges};
@@ -25,23 +27,42 @@ const KEPT_BATCH_ROWS: usize = 128 << 10;
 /// Rows looked at before whole steps are: common matches with a small maximum are found in these.
 const INITIAL_ROWS: u64 = 16 << 10;
 
-/// A test of so many rows of the columns that it reads.
-trait RowTest:
-    Fn(&[KeptColumn], usize) -> Result<BooleanBuffer, ParquetError> + Clone + Send + 'static
-{
+/// A test of the columns that it reads.
+#[derive(Clone)]
+struct RowTest {
+    predicate: Arc<RowPredicate>,
+    left: Arc<GroupPredicate>,
+    /// Set for a test of geometry; that of all other columns else.
+    is_geometry: bool,
 }
 
-impl<T> RowTest for T where
-    T: Fn(&[KeptColumn], usize) -> Result<BooleanBuffer, ParquetError> + Clone + Send + 'static
-{
+impl RowTest {
+    /// The matches among `rows` rows of `columns`.
+    fn rows(&self, columns: &[KeptColumn], rows: usize) -> Result<BooleanBuffer, ParquetError> {
+        match &self.left.geometry {
+            Some(geometry) if self.is_geometry => self.predicate.geometry_rows(columns, geometry),
+            _ => self.predicate.rows(columns, rows, &self.left),
+        }
+    }
+
+    /// Rows that are looked up instead of being compared.
+    fn placed_rows(&self, columns: &[KeptColumn]) -> Option<PlacedRows> {
+        if self.is_geometry { None } else { self.predicate.placed_rows(columns, &self.left) }
+    }
+
+    /// Places of columns whose values' rows would be looked up.
+    fn searched_columns(&self, columns: &[KeptColumn]) -> Vec<usize> {
+        if self.is_geometry {
+            Vec::new()
+        } else {
+            self.predicate.searched_columns(columns, &self.left)
+        }
+    }
 }
 
 /// Rows that match.
 pub(crate) struct Matches {
-    /// The row of the file that the first bit of `rows` stands for.
-    pub(crate) from: u64,
-    /// One bit a row looked at, the only thing kept of it: an eighth of a byte a row.
-    pub(crate) rows: BooleanBuffer,
+    pub(crate) rows: FoundRows,
     /// The first match past `max_rows`.
     pub(crate) next: Option<u64>,
 }
@@ -54,10 +75,7 @@ pub(crate) async fn find(
     max_rows: u64,
 ) -> Result<Matches, StorageFailure> {
     let parquet = &source.parquet;
-    let mut from = window.start;
-    // All of it at once: grown step by step it would be copied as often.
-    let looked_at = window.end.saturating_sub(window.start);
-    let mut rows = BooleanBufferBuilder::new(usize::try_from(looked_at).unwrap_or(0));
+    let mut rows = FoundRowsBuilder::new(window.end);
     let mut left = usize::try_from(max_rows).unwrap_or(usize::MAX);
     let first = window.end.min(window.start.saturating_add(INITIAL_ROWS));
     let parts = [window.start..first, first..window.end];
@@ -66,36 +84,37 @@ pub(crate) async fn find(
         task_ranges(source.task_limits, Arc::clone(parquet), leaves, part)
     });
     for range in ranges {
-        let at = parquet.start(range.group) + range.rows.start as u64;
-        let found = match_rows(source, range.clone(), predicate, left).await?;
-        match found
-            .as_ref()
-            .and_then(|mask| mask.set_indices().nth(left).map(|index| (mask, index)))
-        {
-            None => left -= found.as_ref().map_or(0, BooleanBuffer::count_set_bits),
-            Some((mask, index)) => {
-                rows.append_buffer(&mask.slice(0, index));
-                return Ok(Matches { from, rows: rows.finish(), next: Some(at + index as u64) });
-            }
-        }
-        match found {
-            Some(mask) => rows.append_buffer(&mask),
-            // Rows before the first match need not be remembered.
-            None if rows.is_empty() => from = at + range.rows.len() as u64,
-            None => rows.append_n(range.rows.len(), false),
+        let (at, length) = (parquet.start(range.group) + range.rows.start as u64, range.rows.len());
+        let found = match_range(source, range, predicate, left).await?;
+        let (added, next) = rows.add(at, length, found, left);
+        left -= added;
+        if next.is_some() {
+            return Ok(Matches { rows: rows.finish(), next });
         }
     }
-    Ok(Matches { from, rows: rows.finish(), next: None })
+    Ok(Matches { rows: rows.finish(), next: None })
 }
 
-/// Rows of `range` that match; `None` if no row does. It must have no selection. Once more than
-/// `enough` have been found, rows further on may be left unset.
+/// One bit for each row of `range`, set where it matches; `None` if no row does. It must have no
+/// selection. Once more than `enough` have been found, rows further on may be left unset.
 pub(crate) async fn match_rows(
+    source: &FileSource,
+    range: RowRange,
+    predicate: &Arc<RowPredicate>,
+    enough: usize,
+) -> Result<Option<BooleanBuffer>, StorageFailure> {
+    let length = range.rows.len();
+    let found = match_range(source, range, predicate, enough).await?;
+    Ok(found.map(|found| found.into_mask(length)))
+}
+
+/// Rows of `range` that match, as [`match_rows`] finds them.
+async fn match_range(
     source: &FileSource,
     mut range: RowRange,
     predicate: &Arc<RowPredicate>,
     enough: usize,
-) -> Result<Option<BooleanBuffer>, StorageFailure> {
+) -> Result<Option<RangeRows>, StorageFailure> {
     let (group, length) = (range.group, range.rows.len());
     let Some(left) = predicate.prune_row_group(source, group).await? else { return Ok(None) };
     let in_range = |rows: &BooleanBuffer| rows.slice(range.rows.start, length);
@@ -104,17 +123,21 @@ pub(crate) async fn match_rows(
     if !left.leaves.is_empty() {
         // Which rows meet a box is not known before.
         let enough = if left.geometry.is_some() { usize::MAX } else { enough };
-        let test = {
-            let (predicate, left) = (Arc::clone(predicate), Arc::clone(&left));
-            move |columns: &[KeptColumn], rows| predicate.rows(columns, rows, &left)
+        let test = RowTest {
+            predicate: Arc::clone(predicate),
+            left: Arc::clone(&left),
+            is_geometry: false,
         };
         let found = read_matches(source, range.clone(), &left.leaves, test, enough).await?;
         let Some(found) = found else { return Ok(None) };
-        range.wanted = Some(found);
+        if left.geometry.is_none() {
+            return Ok(Some(found));
+        }
+        range.wanted = Some(found.into_mask(length));
     }
     let (Some(geometry), Some(tested)) = (&left.geometry, tested) else {
         let rows = range.wanted.unwrap_or_else(|| BooleanBuffer::new_set(length));
-        return Ok(rows.has_true().then_some(rows));
+        return Ok(rows.has_true().then_some(RangeRows::Mask(rows)));
     };
     let inside = match tested {
         None => BooleanBuffer::new_unset(length),
@@ -130,18 +153,14 @@ pub(crate) async fn match_rows(
             inside
         }
     };
-    let test = {
-        let (predicate, left) = (Arc::clone(predicate), Arc::clone(&left));
-        move |columns: &[KeptColumn], rows| match &left.geometry {
-            Some(geometry) => predicate.geometry_rows(columns, geometry),
-            None => Ok(BooleanBuffer::new_unset(rows)),
-        }
-    };
+    let test =
+        RowTest { predicate: Arc::clone(predicate), left: Arc::clone(&left), is_geometry: true };
     // In a box: the future of a scan without an area does not grow by it.
     let leaves = [geometry.leaf];
     let hits = Box::pin(read_matches(source, range, &leaves, test, enough)).await?;
+    let hits = hits.map(|hits| hits.into_mask(length));
     let rows = hits.map_or_else(|| inside.clone(), |hits| &inside | &hits);
-    Ok(rows.has_true().then_some(rows))
+    Ok(rows.has_true().then_some(RangeRows::Mask(rows)))
 }
 
 /// Wanted rows of `range` that pass `test` of their columns `leaves`; `None` if no row does. Once
@@ -150,9 +169,9 @@ async fn read_matches(
     source: &FileSource,
     range: RowRange,
     leaves: &[usize],
-    test: impl RowTest,
+    test: RowTest,
     enough: usize,
-) -> Result<Option<BooleanBuffer>, StorageFailure> {
+) -> Result<Option<RangeRows>, StorageFailure> {
     let (group, length) = (range.group, range.rows.len());
     let wanted = range.wanted.clone();
     let decoded = wanted.as_ref().map_or(length, BooleanBuffer::count_set_bits);
@@ -161,13 +180,22 @@ async fn read_matches(
     }
     let range = RowRange { wanted: range.wanted.filter(BooleanBuffer::has_false), ..range };
     if let Some(columns) = source.kept_columns(leaves, &range).await? {
+        if let Some(placed) = test.placed_rows(&columns) {
+            return Box::pin(test_placed(source, range, columns, test, placed, wanted)).await;
+        }
+        for place in test.searched_columns(&columns) {
+            if let Some((leaf, column)) = leaves.get(place).zip(columns.get(place)) {
+                Box::pin(source.count_search(group, *leaf, column)).await?;
+            }
+        }
         // Comparing numbers of all rows takes less than choosing those that are wanted.
         if columns.iter().all(|column| column.rows.as_any_dictionary_opt().is_some()) {
             let all = RowRange { wanted: None, ..range };
-            return Box::pin(test_columns(source, &all, columns, test, (enough, wanted))).await;
+            let found = test_columns(source, &all, columns, test, (enough, wanted));
+            return Ok(Box::pin(found).await?.map(RangeRows::Mask));
         }
         let found = Box::pin(test_columns(source, &range, columns, test, (enough, None))).await?;
-        return Ok(found.map(|found| spread_all(&found, wanted.as_ref())));
+        return Ok(found.map(|found| RangeRows::Mask(spread_all(&found, wanted.as_ref()))));
     }
     let schema = source.parquet.metadata.file_metadata().schema_descr();
     let columns = ProjectionMask::leaves(schema, leaves.iter().copied());
@@ -184,7 +212,7 @@ async fn read_matches(
         let rows = source
             .batch(group, reader, move |batch| {
                 let columns = batch.columns().iter().cloned().map(KeptColumn::as_read);
-                test(&columns.collect::<Vec<_>>(), batch.num_rows())
+                test.rows(&columns.collect::<Vec<_>>(), batch.num_rows())
             })
             .await?;
         let Some((rest, rows)) = rows else { break };
@@ -198,7 +226,34 @@ async fn read_matches(
     }
     found.append_n(decoded.saturating_sub(found.len()), false);
     let found = found.finish();
-    Ok(Some(spread_all(&found, wanted.as_ref())))
+    Ok(Some(RangeRows::Mask(spread_all(&found, wanted.as_ref()))))
+}
+
+/// The same of columns that are kept, where `placed` are rows that a condition on them leaves:
+/// these alone are tested.
+async fn test_placed(
+    source: &FileSource,
+    range: RowRange,
+    columns: Vec<KeptColumn>,
+    test: RowTest,
+    placed: PlacedRows,
+    wanted: Option<BooleanBuffer>,
+) -> Result<Option<RangeRows>, StorageFailure> {
+    let is_wanted = |row: &usize| wanted.as_ref().is_none_or(|wanted| wanted.value(*row));
+    let placed_in = placed.rows.into_iter().filter(|row| range.rows.contains(row));
+    let rows: Vec<usize> = placed_in.map(|row| row - range.rows.start).filter(is_wanted).collect();
+    source.cache.metrics.rows_searched.add(rows.len() as u64);
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let rows = RangeRows::Few(rows);
+    if placed.is_all {
+        return Ok(Some(rows));
+    }
+    let rows = rows.into_mask(range.rows.len());
+    let range = RowRange { wanted: Some(rows), ..range };
+    let found = test_columns(source, &range, columns, test, (usize::MAX, None)).await?;
+    Ok(found.map(|found| RangeRows::Mask(spread_all(&found, range.wanted.as_ref()))))
 }
 
 /// The same of columns that are kept: one bit for each wanted row of `range`, unset where it is not
@@ -207,7 +262,7 @@ async fn test_columns(
     source: &FileSource,
     range: &RowRange,
     columns: Vec<KeptColumn>,
-    test: impl RowTest,
+    test: RowTest,
     (enough, mask): (usize, Option<BooleanBuffer>),
 ) -> Result<Option<BooleanBuffer>, StorageFailure> {
     let places = range.wanted.is_some().then(|| range.wanted_places());
@@ -227,9 +282,9 @@ async fn test_columns(
                     Some(places) => take(&column.rows, places, None)?,
                     None => column.rows.slice(first + start, rows),
                 };
-                Ok::<_, ArrowError>(KeptColumn { rows, values: column.values.clone() })
+                Ok::<_, ArrowError>(column.of_rows(rows))
             });
-            test(&cut.collect::<Result<Vec<_>, _>>()?, rows)
+            test.rows(&cut.collect::<Result<Vec<_>, _>>()?, rows)
         };
         let mut rows = source.run_on_worker(range.group, job).await?;
         let mut searched = rows.len();

@@ -4,38 +4,38 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::array::{Array, ArrayRef, AsArray, StringArray};
+use arrow::array::StringArray;
 use arrow::buffer::BooleanBuffer;
-use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use parquet::errors::ParquetError;
 use yearbook_domain::ReadPlan;
 use yearbook_domain::dataset::GEOMETRY_COLUMN;
 use yearbook_domain::read_plan::Condition;
 
-use super::column_predicate::{ColumnPredicate, keyed_rows};
+use super::column_predicate::ColumnPredicate;
+use super::group_predicate::{GroupGeometry, GroupPredicate, TestedColumn};
 use super::pruning::{Coverage, group_coverage, page_rows};
 use crate::StorageFailure;
-use crate::decode::{ColumnDictionary, FileSource, KeptColumn, ParquetFile};
+use crate::decode::{ColumnDictionary, FileSource, ParquetFile};
 use crate::geometry_box::GeometryBox;
 use crate::row_bounds::{BoxRows, RowBounds};
-use crate::search_pattern::{CaseFolded, SearchPattern};
+use crate::search_pattern::SearchPattern;
 
 /// A test of rows, and what is known of the row group looked at last.
 pub(crate) struct RowPredicate {
     /// Text that a dimension must contain.
-    search: Option<SearchPattern>,
+    pub(super) search: Option<SearchPattern>,
     /// Conditions that all must hold.
-    conditions: Vec<ColumnPredicate>,
+    pub(super) conditions: Vec<ColumnPredicate>,
     /// Geometry that must meet a box.
-    geometry: Option<GeometryTest>,
+    pub(super) geometry: Option<GeometryTest>,
     /// Columns of the file that it reads, ascending.
     leaves: Vec<usize>,
     last: Mutex<Option<(usize, Option<Arc<GroupPredicate>>)>>,
 }
 
 /// A test of geometry.
-struct GeometryTest {
+pub(super) struct GeometryTest {
     /// Column of the file.
     leaf: usize,
     area: GeometryBox,
@@ -45,36 +45,10 @@ struct GeometryTest {
 
 impl GeometryTest {
     /// The texts that meet the box.
-    fn hits(&self, texts: &StringArray) -> Result<BooleanBuffer, ParquetError> {
+    pub(super) fn hits(&self, texts: &StringArray) -> Result<BooleanBuffer, ParquetError> {
         let hits = self.area.hits(texts);
         hits.map_err(|error| ParquetError::General(format!("column {GEOMETRY_COLUMN}: {error}")))
     }
-}
-
-/// A test of a row group in which rows may match: what statistics, bounds and dictionaries left of
-/// it.
-pub(super) struct GroupPredicate {
-    /// Columns of the file to decode, ascending, geometry left out; none where all of `candidates`
-    /// match.
-    pub(super) leaves: Vec<usize>,
-    /// Rows of the row group that may match; `None` for all.
-    pub(super) candidates: Option<BooleanBuffer>,
-    /// Dimensions that may contain the text.
-    dimensions: Vec<TestedColumn>,
-    /// Conditions that are open, by their place among all.
-    conditions: Vec<(usize, TestedColumn)>,
-    /// Geometry, where only that decides.
-    pub(super) geometry: Option<GroupGeometry>,
-}
-
-/// Geometry of a row group to test.
-pub(super) struct GroupGeometry {
-    /// Column of the file.
-    pub(super) leaf: usize,
-    /// Rows to test; `None` for all. The other candidates meet the box.
-    pub(super) rows: Option<BooleanBuffer>,
-    /// Values of its dictionary that meet the box.
-    hits: Option<BooleanBuffer>,
 }
 
 /// Tests that are open in a row group.
@@ -102,15 +76,6 @@ impl GeometryRows {
             Self::All => Some(None),
         }
     }
-}
-
-/// A column to test.
-struct TestedColumn {
-    /// Column of the file.
-    leaf: usize,
-    /// Values of its dictionary that match; `None` where it has no dictionary, or not for all
-    /// values.
-    hits: Option<BooleanBuffer>,
 }
 
 /// Dictionaries of a row group by column of the file, ascending.
@@ -319,66 +284,6 @@ impl RowPredicate {
         sort_distinct(&mut leaves);
         let candidates = open.candidates;
         Some(GroupPredicate { leaves, candidates, dimensions, conditions, geometry })
-    }
-
-    /// The matches among `rows` rows of `columns`, the decoded columns [`GroupPredicate::leaves`].
-    pub(super) fn rows(
-        &self,
-        columns: &[KeptColumn],
-        rows: usize,
-        group: &GroupPredicate,
-    ) -> Result<BooleanBuffer, ParquetError> {
-        let missing = || ParquetError::General("a filter column was not decoded".to_owned());
-        let column = |leaf: usize| {
-            let place = group.leaves.binary_search(&leaf).ok();
-            place.and_then(|place| columns.get(place)).ok_or_else(missing)
-        };
-        let mut found = None;
-        if let Some(pattern) = &self.search {
-            let mut any = BooleanBuffer::new_unset(rows);
-            for TestedColumn { leaf, hits } in &group.dimensions {
-                any = &any | &search_rows(pattern, &column(*leaf)?.rows, hits.as_ref())?;
-            }
-            found = Some(any);
-        }
-        for (place, TestedColumn { leaf, hits }) in &group.conditions {
-            let condition = self.conditions.get(*place).ok_or_else(missing)?;
-            let column = column(*leaf)?;
-            let given = || condition.dictionary_hits(column.values.as_deref()?);
-            let hits = hits.clone().or_else(given);
-            let own = condition.rows(&column.rows, hits.as_ref())?;
-            found = Some(found.map_or_else(|| own.clone(), |others| &others & &own));
-        }
-        Ok(found.unwrap_or_else(|| BooleanBuffer::new_set(rows)))
-    }
-
-    /// The rows of the decoded geometry, alone in `columns`, that meet the box.
-    pub(super) fn geometry_rows(
-        &self,
-        columns: &[KeptColumn],
-        group: &GroupGeometry,
-    ) -> Result<BooleanBuffer, ParquetError> {
-        let missing = || ParquetError::General("no geometry was decoded".to_owned());
-        let test = self.geometry.as_ref().ok_or_else(missing)?;
-        let geometry = &columns.first().ok_or_else(missing)?.rows;
-        match geometry.as_string_opt::<i32>() {
-            Some(texts) => test.hits(texts),
-            // Text that is no geometry fails where a row has it.
-            None => keyed_rows(geometry, group.hits.as_ref(), |values| test.hits(values))
-                .or_else(|_| test.hits(cast(geometry, &DataType::Utf8)?.as_string())),
-        }
-    }
-}
-
-/// The rows of a dimension that contain `pattern`.
-fn search_rows(
-    pattern: &SearchPattern,
-    column: &ArrayRef,
-    hits: Option<&BooleanBuffer>,
-) -> Result<BooleanBuffer, ParquetError> {
-    match column.as_string_opt::<i32>() {
-        Some(texts) => Ok(pattern.hits(&CaseFolded::new(texts), texts.nulls())),
-        None => keyed_rows(column, hits, |values| Ok(pattern.hits(&CaseFolded::new(values), None))),
     }
 }
 

@@ -27,6 +27,7 @@ use super::wanted_rows::WantedRows;
 use crate::StorageFailure;
 use crate::batches::{RowFilter, stream_batches};
 use crate::decode::{FileSource, Projection};
+use crate::filter::FoundRows;
 use crate::row_counts::RowCounts;
 use crate::row_numbers::append_numbers;
 use crate::scan::Scan;
@@ -103,8 +104,8 @@ fn natural(
             (RowCounts::from_filter(rows.count_set_bits() as u64, next), rows)
         }
     };
-    let range = first..first + rows.len() as u64;
-    (counts, stream_batches(source, projection, range, RowFilter::Selection { rows }))
+    let rows = FoundRows::Mask { from: first, rows };
+    (counts, stream_batches(source, projection, rows.span(), RowFilter::Selection(rows)))
 }
 
 /// The first `most` bits that are set, and the place of the one behind them.

@@ -275,13 +275,13 @@ async fn room_is_given_back_when_a_step_ends_and_when_a_scan_is_dropped() {
     let bytes = 64 << 20;
     let mut reader = stored.afresh(None).with_fetch_budget(bytes);
     // Tables that are kept are decoded step by step, and need no room.
-    reader.task_limits.kept_scan_bytes = 0;
+    reader.parts_mut().task_limits.kept_scan_bytes = 0;
     let mut scan = reader.scan(&plan(&stored.snapshot)).await.unwrap();
     scan.batches.try_next().await.unwrap().unwrap();
-    assert!(reader.budget.take(bytes).is_none(), "a step is being decoded");
+    assert!(reader.parts.budget.take(bytes).is_none(), "a step is being decoded");
     drop(scan);
-    assert!(reader.budget.take(bytes).is_some());
+    assert!(reader.parts.budget.take(bytes).is_some());
     let all: Vec<RecordBatch> =
         reader.scan(&plan(&stored.snapshot)).await.unwrap().batches.try_collect().await.unwrap();
-    assert!(!all.is_empty() && reader.budget.take(bytes).is_some());
+    assert!(!all.is_empty() && reader.parts.budget.take(bytes).is_some());
 }

@@ -2,11 +2,10 @@
 //! the cells that they lie in, of a grid over the block. So rows that are near each other have fine
 //! bounds, and no row costs more than its share.
 
-use arrow::array::BooleanBufferBuilder;
-use arrow::buffer::BooleanBuffer;
+use arrow::buffer::{BooleanBuffer, Buffer};
 
 use super::extent::{Extent, NOTHING, is_nothing, union};
-use crate::geometry_box::{GeometryBox, Overlap};
+use crate::geometry_box::{GeometryBox, Overlap, Rectangle};
 
 /// Rows of a block.
 const BLOCK_ROWS: usize = 1_024;
@@ -52,6 +51,20 @@ impl Axis {
             return self.high;
         }
         self.low + (self.high - self.low) / f64::from(self.cells) * f64::from(cell)
+    }
+
+    /// The first cells whose lower edges are not below `low`, and above `high`; behind the last
+    /// edge where none are.
+    fn cells_between(self, low: f64, high: f64) -> [u32; 2] {
+        let first = |is_before: &dyn Fn(f64) -> bool| {
+            let (mut from, mut to) = (0, self.cells + 1);
+            while from < to {
+                let middle = from.midpoint(to);
+                if is_before(self.edge(middle)) { from = middle + 1 } else { to = middle }
+            }
+            from
+        };
+        [first(&|edge| edge < low), first(&|edge| edge <= high)]
     }
 
     /// First and last cell of an interval, whose edges hold it.
@@ -166,36 +179,58 @@ fn cells(rows: &[Extent], [x, y]: [Axis; 2]) -> Vec<[[u32; 2]; 2]> {
     rows.iter().copied().map(of_row).collect()
 }
 
+/// A box in the cells of a grid, so that rows are compared without their edges.
+struct CellBox {
+    /// For either axis, of the first cell whose lower edge is not below the box, and above it.
+    limits: [[u32; 2]; 2],
+}
+
+impl CellBox {
+    fn new(Rectangle { west, south, east, north }: Rectangle, [x, y]: [Axis; 2]) -> Self {
+        Self { limits: [x.cells_between(west, east), y.cells_between(south, north)] }
+    }
+
+    /// Compares it with what lies in `cells`, the first and the one behind the last on either axis.
+    fn compare(&self, cells: [[u32; 2]; 2]) -> Overlap {
+        let [x, y] = [0, 1].map(|axis| {
+            let ([low, high], [first, end]) = (self.limits[axis], cells[axis]);
+            (first >= high || end < low, first >= low && end < high)
+        });
+        match () {
+            () if x.0 || y.0 => Overlap::None,
+            () if x.1 && y.1 => Overlap::Inside,
+            () => Overlap::Unknown,
+        }
+    }
+}
+
 /// Returns what `chunk`, the stored form of the bounds of `rows` rows, says of a box; `None` where
 /// it is no stored form of so many.
 pub(super) fn compare(chunk: &[u8], rows: usize, area: &GeometryBox) -> Option<BoxRows> {
-    let mut inside = BooleanBufferBuilder::new(rows);
-    let mut open = BooleanBufferBuilder::new(rows);
+    let words = || Vec::with_capacity(rows.div_ceil(64));
+    let (mut inside, mut open) = (words(), words());
     let mut rest = chunk;
-    while inside.len() < rows {
-        let length = BLOCK_ROWS.min(rows - inside.len());
+    let mut left = rows;
+    // A block fills words.
+    while left > 0 {
+        let length = BLOCK_ROWS.min(left);
         let block = Block::split_off(&mut rest, length)?;
-        match area.compare(block.bounds) {
-            Overlap::None => {
-                inside.append_n(length, false);
-                open.append_n(length, false);
+        let of_all = match area.compare(block.bounds) {
+            Overlap::None => Some(0),
+            Overlap::Inside if block.shape.empty == EmptyRows::None => Some(u64::MAX),
+            _ => None,
+        };
+        match of_all {
+            Some(bits) => {
+                inside.resize(inside.len() + length.div_ceil(64), bits);
+                open.resize(inside.len(), 0);
             }
-            Overlap::Inside if block.shape.empty == EmptyRows::None => {
-                inside.append_n(length, true);
-                open.append_n(length, false);
-            }
-            _ => {
-                for row in 0..length {
-                    let overlap = block.row(row).map_or(Overlap::None, |row| area.compare(row));
-                    let is_sure = block.shape.empty != EmptyRows::Unmarked;
-                    inside.append(is_sure && overlap == Overlap::Inside);
-                    let may_be = !is_sure && overlap == Overlap::Inside;
-                    open.append(may_be || overlap == Overlap::Unknown);
-                }
-            }
+            None => block.compare_rows(length, area, &mut inside, &mut open),
         }
+        left -= length;
     }
-    rest.is_empty().then(|| BoxRows { inside: inside.finish(), open: open.finish() })
+    let bits = |words| BooleanBuffer::new(Buffer::from_vec::<u64>(words), 0, rows);
+    rest.is_empty().then(|| BoxRows { inside: bits(inside), open: bits(open) })
 }
 
 /// A block as it is stored.
@@ -215,6 +250,9 @@ impl<'a> Block<'a> {
         for bound in &mut bounds {
             *bound = f64::from_le_bytes(*chunk.split_off(..8)?.first_chunk()?);
         }
+        if bounds != NOTHING && !bounds.iter().all(|bound| bound.is_finite()) {
+            return None;
+        }
         let [cell, east, north, empty] = *chunk.split_off(..4)?.first_chunk()?;
         let empty = match empty {
             0 => EmptyRows::None,
@@ -233,9 +271,38 @@ impl<'a> Block<'a> {
         Some(Self { bounds, shape, grid: shape.grid(bounds), marks, cells })
     }
 
-    /// Bounds of a row, wider than its own; `None` for one that is marked as empty.
-    fn row(&self, row: usize) -> Option<Extent> {
-        if bits_at(self.marks, row, 1) == 1 {
+    /// Compares all `rows` rows, one bit each.
+    fn compare_rows(
+        &self,
+        rows: usize,
+        area: &GeometryBox,
+        inside: &mut Vec<u64>,
+        open: &mut Vec<u64>,
+    ) {
+        let boxes: Vec<CellBox> =
+            area.rectangles().map(|rectangle| CellBox::new(rectangle, self.grid)).collect();
+        let is_sure = self.shape.empty != EmptyRows::Unmarked;
+        for first in (0..rows).step_by(64) {
+            let (mut sure, mut maybe) = (0, 0);
+            for row in first..rows.min(first + 64) {
+                let Some(cells) = self.row_cells(row) else { continue };
+                let of_boxes = boxes.iter().map(|cell_box| cell_box.compare(cells));
+                let bit = 1_u64 << (row - first);
+                match of_boxes.fold(Overlap::None, Overlap::or) {
+                    Overlap::None => {}
+                    Overlap::Inside if is_sure => sure |= bit,
+                    Overlap::Inside | Overlap::Unknown => maybe |= bit,
+                }
+            }
+            inside.push(sure);
+            open.push(maybe);
+        }
+    }
+
+    /// The first cell that a row has part in and the one behind the last, on either axis; `None`
+    /// for one that is marked as empty.
+    fn row_cells(&self, row: usize) -> Option<[[u32; 2]; 2]> {
+        if self.shape.empty == EmptyRows::Marked && bits_at(self.marks, row, 1) == 1 {
             return None;
         }
         let bits = self.shape.row_bits();
@@ -245,22 +312,21 @@ impl<'a> Block<'a> {
             packed >>= bits;
             u32::try_from(number).unwrap_or(u32::MAX)
         };
-        let [x, y] = [0, 1].map(|axis| {
+        Some([0, 1].map(|axis| {
             let first = take(self.shape.cell);
-            let last = first + take(self.shape.spans[axis]);
-            [self.grid[axis].edge(first), self.grid[axis].edge(last + 1)]
-        });
-        Some([x[0], y[0], x[1], y[1]])
+            [first, first + take(self.shape.spans[axis]) + 1]
+        }))
     }
 }
 
 /// Up to 48 bits of `bytes` from bit `at` on; 0 behind the end.
 fn bits_at(bytes: &[u8], at: usize, bits: u32) -> u64 {
-    let mut word = [0; 8];
     let found = bytes.get(at / 8..).unwrap_or_default();
-    for (byte, found) in word.iter_mut().zip(found) {
-        *byte = *found;
-    }
+    let word = found.first_chunk().copied().unwrap_or_else(|| {
+        let mut word = [0; 8];
+        word.iter_mut().zip(found).for_each(|(byte, found)| *byte = *found);
+        word
+    });
     (u64::from_le_bytes(word) >> (at % 8)) & ((1 << bits) - 1)
 }
 

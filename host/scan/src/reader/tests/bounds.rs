@@ -50,7 +50,7 @@ pub(super) const PART: [f64; 4] = [3.03, 4.05, 3.97, 4.98];
 
 /// Rows that were tested, and bytes that were read.
 fn cost(reader: &Reader) -> (u64, u64) {
-    (reader.counts().rows_searched, reader.files.counts().bytes)
+    (reader.counts().rows_searched, reader.parts.files.counts().bytes)
 }
 
 #[tokio::test]
@@ -157,5 +157,7 @@ async fn bounds_that_are_missing_damaged_or_of_another_file_are_not_used_contrac
 }
 
 async fn row_bounds_are_intact(reader: &Reader, snapshot: &Snapshot) -> bool {
-    crate::row_bounds_are_intact(&reader.files, &reader.workers, snapshot).await.unwrap()
+    crate::row_bounds_are_intact(&reader.parts.files, &reader.parts.workers, snapshot)
+        .await
+        .unwrap()
 }

@@ -283,8 +283,8 @@ fn matching(table: &RecordBatch, ask: &Ask) -> Vec<u64> {
 
 async fn check(table: RecordBatch, shape: FixtureOptions, ask: Ask) {
     let mut stored = StoredFixture::of_table(table, &shape).await;
-    stored.reader.task_limits = ask.task_limits;
-    stored.reader.budget = FetchBudget::new(ask.room);
+    stored.reader.parts_mut().task_limits = ask.task_limits;
+    stored.reader.parts_mut().budget = FetchBudget::new(ask.room);
     let mut plan = plan(&stored.snapshot);
     plan.conditions = ask.wishes.iter().map(Wish::condition).collect();
     plan.search_text.clone_from(&ask.needle);

@@ -71,7 +71,7 @@ async fn large_scans_leave_nothing_in_memory() {
     stored.read(&plan).await.unwrap();
     assert_eq!(read_counts(&stored.reader), (0, 0, 0), "short cells, and too many rows");
     plan.columns = (0..7).collect();
-    stored.reader.task_limits.kept_scan_bytes = 8 << 20;
+    stored.reader.parts_mut().task_limits.kept_scan_bytes = 8 << 20;
     stored.read(&plan).await.unwrap();
     assert_eq!(read_counts(&stored.reader), (0, 0, 0), "long text, and too much of it");
 }
@@ -79,7 +79,7 @@ async fn large_scans_leave_nothing_in_memory() {
 #[tokio::test]
 async fn a_table_of_long_text_that_memory_can_hold_is_decoded_once() {
     let mut stored = stored(Some(1 << 20)).await;
-    stored.reader.task_limits.kept_bytes = 1 << 20;
+    stored.reader.parts_mut().task_limits.kept_bytes = 1 << 20;
     let plan = plan(&stored.snapshot);
     let sizes = async |reader: &Reader| -> Vec<usize> {
         let batches = reader.scan(&plan).await.unwrap().batches;
@@ -93,7 +93,7 @@ async fn a_table_of_long_text_that_memory_can_hold_is_decoded_once() {
     assert_eq!(read_counts(&stored.reader).0, decoded);
     std::fs::rename(stored.folder.path().join("away"), stored.object()).unwrap();
     let mut afresh = stored.afresh(None);
-    afresh.task_limits = stored.reader.task_limits;
+    afresh.parts_mut().task_limits = stored.reader.parts.task_limits;
     stored
         .read(&ReadPlan { max_rows: Some(5_000), first_row: Some(3_000), ..plan.clone() })
         .await

@@ -96,7 +96,7 @@ impl StoredFixture {
         }
         let file = &self.snapshot.file;
         let (head, chunks) = bounds.finish(&file.sha256).unwrap();
-        let files = &self.reader.files;
+        let files = &self.reader.parts.files;
         files.put_sidecar_file(file, Sidecar::Bounds, head, chunks).await.unwrap();
     }
 
@@ -112,7 +112,7 @@ impl StoredFixture {
         };
         Reader::new(
             store.map_or_else(open, ObjectStorage::from_store),
-            Arc::clone(&self.reader.workers),
+            Arc::clone(&self.reader.parts.workers),
         )
     }
 

@@ -1,6 +1,8 @@
 //! Rows that lie apart: taken from columns that are kept, they are what decoding them alone gives,
 //! and what is kept stays within its bounds.
 
+use std::collections::BTreeSet;
+
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray, new_null_array};
 use arrow::buffer::BooleanBuffer;
 use arrow::datatypes::DataType;
@@ -104,6 +106,72 @@ async fn rows_of_kept_columns_are_those_that_are_decoded_alone_contract_3() {
     }
 }
 
+/// Conditions that 17 searches have made worth an index.
+#[tokio::test]
+async fn rows_that_are_looked_up_are_those_that_are_compared_contract_15() {
+    for dictionary in [Some(1 << 20), None] {
+        let stored = stored(dictionary).await;
+        let places: BTreeSet<&str> =
+            stored.table.column(1).as_string::<i32>().iter().flatten().collect();
+        assert!(places.len() > 100, "{} values", places.len());
+        let of = |places: &[&str]| {
+            let values = places.iter().map(|place| ColumnValue::Text((*place).to_owned()));
+            Condition { column: 1, test: ColumnTest::AnyOf(values.collect()) }
+        };
+        let all: Vec<&str> = places.iter().copied().collect();
+        let number = ColumnValue::Number(FloatKey::new(120.0));
+        let bound = Condition { column: 3, test: ColumnTest::Bound(Side::AtLeast, number) };
+        let conditions = [
+            vec![of(&all[..1])],
+            vec![of(&[all[3], all[50], all[99]])],
+            vec![of(&["nowhere"])],
+            vec![of(&all[7..8]), bound.clone()],
+            vec![bound, of(&all[20..22])],
+            // More than are looked up.
+            vec![of(&all[..40])],
+        ];
+        let plain = stored.afresh(None).with_column_cache(0);
+        let reader = stored.afresh(None);
+        let plan = one_place(&stored);
+        for _ in 0..30 {
+            batches(&reader, &plan).await;
+        }
+        let searched = reader.counts().rows_searched;
+        let found = batches(&reader, &plan).await;
+        let rows: usize = found.iter().map(RecordBatch::num_rows).sum();
+        let looked_at = reader.counts().rows_searched - searched;
+        assert_eq!(looked_at, rows as u64, "no other row is looked at");
+        for conditions in conditions {
+            for max_rows in [None, Some(1), Some(30), Some(100_000)] {
+                let plan = ReadPlan { conditions: conditions.clone(), max_rows, ..plan.clone() };
+                let expected = batches(&plain, &plan).await;
+                let what = format!("{dictionary:?} {conditions:?} {max_rows:?}");
+                assert_identical(&batches(&reader, &plan).await, &expected, &what);
+                let [one, other] = [&reader, &plain].map(|reader| reader.scan(&plan));
+                let (one, other) = (one.await.unwrap(), other.await.unwrap());
+                assert_eq!(one.counts, other.counts, "{what}");
+            }
+        }
+        reader.parts.columns.settle().await;
+        let with_places = reader.counts().kept_columns.bytes;
+        let without = stored.afresh(None);
+        for _ in 0..3 {
+            batches(&without, &plan).await;
+        }
+        without.parts.columns.settle().await;
+        assert!(with_places > without.counts().kept_columns.bytes, "they are weighed");
+
+        // No room beside the columns themselves: they stay, and all rows are compared.
+        let bytes = without.counts().kept_columns.bytes;
+        let full = stored.afresh(None).with_column_cache(bytes);
+        for _ in 0..30 {
+            assert_identical(&batches(&full, &plan).await, &found, "without room");
+        }
+        full.parts.columns.settle().await;
+        assert!(full.counts().kept_columns.bytes <= bytes);
+    }
+}
+
 #[tokio::test]
 async fn scattered_rows_are_read_of_the_file_once() {
     let stored = stored(Some(1 << 20)).await;
@@ -183,7 +251,7 @@ async fn what_is_kept_stays_within_its_bound_and_may_go_at_any_time() {
         for (set, other) in sets.iter().zip(&others) {
             assert_identical(set, &batches(&plain, other).await, "while columns go");
         }
-        reader.columns.settle().await;
+        reader.parts.columns.settle().await;
         assert!(reader.counts().kept_columns.bytes <= estimated);
     }
     assert!(kept_rows(&reader) > (ROWS * 6) as u64, "some were decoded again");

@@ -50,8 +50,8 @@ pub(super) fn expected(table: &RecordBatch, rows: &[u64], columns: &[usize]) -> 
 
 async fn check(shape: FixtureOptions, ask: Ask) {
     let mut stored = StoredFixture::new(&shape).await;
-    stored.reader.task_limits = ask.task_limits;
-    stored.reader.budget = FetchBudget::new(ask.room);
+    stored.reader.parts_mut().task_limits = ask.task_limits;
+    stored.reader.parts_mut().budget = FetchBudget::new(ask.room);
     let mut plan = plan(&stored.snapshot);
     let date = |(year, month): (u32, u32)| format!("{year}-{month:02}-15").parse().unwrap();
     (plan.start, plan.end) = (ask.start.map(date), ask.end.map(date));

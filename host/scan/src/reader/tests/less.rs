@@ -99,7 +99,7 @@ async fn large() -> (StoredFixture, Reader, Arc<AtomicU64>) {
     })
     .await;
     let (mut reader, bytes) = counting_reader(&stored);
-    reader.task_limits.kept_scan_bytes = 0;
+    reader.parts_mut().task_limits.kept_scan_bytes = 0;
     // The footer is read once and for all.
     reader.preview(&stored.snapshot, sample(1)).await.unwrap();
     bytes.store(0, Ordering::SeqCst);

@@ -103,9 +103,9 @@ async fn what_is_skipped_is_not_read_where_nothing_is_searched_contract_17() {
     let reader = stored.afresh(None);
     let scan = reader.scan(&plan).await.unwrap();
     assert_eq!(scan.schema, schema);
-    let before = reader.files.counts().bytes;
+    let before = reader.parts.files.counts().bytes;
     let rows = read(&reader, &plan).await.unwrap().0;
     assert_eq!(rows.num_rows(), 5);
-    let fetched = reader.files.counts().bytes - before;
+    let fetched = reader.parts.files.counts().bytes - before;
     assert!(fetched * 50 < stored.snapshot.file.bytes, "{fetched}");
 }

@@ -151,7 +151,7 @@ pub(super) struct Ask {
 /// A table as `shape` says, and what `ask` wants of it, without a limit.
 pub(super) async fn stored(shape: &FixtureOptions, ask: &Ask) -> (StoredFixture, ReadPlan) {
     let mut stored = StoredFixture::of_table(table(shape, ask.run), shape).await;
-    stored.reader.task_limits.rows = ask.task_rows;
+    stored.reader.parts_mut().task_limits.rows = ask.task_rows;
     if ask.period {
         stored.snapshot.columns[2].role = ColumnRole::Period;
         stored.snapshot.dimensions = vec!["region".to_owned()];
