@@ -13,7 +13,9 @@ use yearbook_sandbox::{BoxError, OptionScalar, TransformStep};
 use yearbook_scan::ResultHasher;
 
 use crate::ApiState;
-use crate::request::{TransformRequest, applied, check_licence, options, output_table};
+use crate::request::{
+    PlannedTransforms, TransformRequest, applied, check_licence, options, output_table,
+};
 use crate::response::transform_failure;
 
 impl CitedRowSource for ApiState {
@@ -88,7 +90,7 @@ impl ApiState {
             input: &input,
             steps: &steps,
         };
-        let (plan, mut chain) = request.plan().await?;
+        let PlannedTransforms { plan, mut chain, .. } = request.plan().await?;
         let plan = ReadPlan { max_rows: limit, ..plan };
         read_plan::check_order(&plan)?;
         request.check_rows(&chain).await?;

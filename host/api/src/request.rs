@@ -27,5 +27,5 @@ pub(crate) use integration_request::IntegrationRequest;
 pub(crate) use link_request::LinkRequest;
 use path::bulk_names;
 pub(crate) use path::{dataset_name, wanted_languages};
-pub(crate) use plan_transforms::{TransformRequest, applied, check_licence};
+pub(crate) use plan_transforms::{PlannedTransforms, TransformRequest, applied, check_licence};
 pub(crate) use values_request::ValuesRequest;

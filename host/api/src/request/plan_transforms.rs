@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::Schema;
+use arrow::datatypes::SchemaRef;
 use yearbook_domain::read_plan::{self, AppliedTransform, AppliedTransforms};
 use yearbook_domain::{Dataset, ReadPlan, Refusal, Selection};
 use yearbook_http::{Authenticated, Error};
@@ -50,7 +50,7 @@ impl DataRequest {
             input: &input,
             steps: &steps,
         };
-        let (plan, mut chain) = request.plan().await?;
+        let PlannedTransforms { plan, mut chain, schema } = request.plan().await?;
         if let Some(position) = &position {
             position.validate_filters(&plan, sent).map_err(Error::invalid_parameter)?;
         }
@@ -59,7 +59,13 @@ impl DataRequest {
         let plan = read_plan::plan_read(dataset, plan, limits, sent, first_row)?;
         request.check_rows(&chain).await?;
         let shape = output_table::shape(&plan, &mut chain);
-        let schema = sent_schema(&plan, &chain, &shape.columns)?;
+        let is_whole = plan.columns.iter().copied().eq(0..schema.fields().len());
+        let schema = if is_whole {
+            schema
+        } else {
+            let schema = schema.project(&plan.columns);
+            Arc::new(schema.map_err(|error| Error::internal("project a schema", &error))?)
+        };
         let rows = TransformedRows { plan: Arc::new(plan), steps, chain, shape, schema };
         Ok(ResponsePlan::new(self, auth, RowSource::Transformed(Arc::new(rows)), options))
     }
@@ -79,6 +85,14 @@ pub(crate) struct TransformRequest<'a> {
     pub(crate) steps: &'a [TransformStep],
 }
 
+/// Transforms that are planned, and what is read of their rows.
+pub(crate) struct PlannedTransforms {
+    pub(crate) plan: ReadPlan,
+    pub(crate) chain: TransformChain,
+    /// All columns of the chain as they are sent, with the credit.
+    pub(crate) schema: SchemaRef,
+}
+
 impl TransformRequest<'_> {
     /// Plans the transforms, and resolves the selection against what the last of them gives,
     /// without pages or a row cap.
@@ -86,22 +100,21 @@ impl TransformRequest<'_> {
     /// # Errors
     /// 422 with the sentence of a transform that declines, then for names that its output does not
     /// have; 500 for one that fails.
-    pub(crate) async fn plan(&self) -> Result<(ReadPlan, TransformChain), Error> {
-        let Self { input, steps, .. } = *self;
-        let PlannedChain { chain, table } = self.plan_chain().await?;
+    pub(crate) async fn plan(&self) -> Result<PlannedTransforms, Error> {
+        let input = self.input;
+        let PlannedChain { chain, table, schema } = self.plan_chain().await?;
         let (name, namespace) = (input.dataset.clone(), input.namespace.clone());
         let shaped = read_plan::resolve_made(name, namespace, table, self.selection)
             .map_err(Refusal::InvalidParameters)?;
-        let transforms = steps.iter().map(applied).collect();
         let plan = ReadPlan {
             start: input.start,
             end: input.end,
             search_text: input.search_text.clone(),
             order: output_table::shortest_order(shaped.order, &chain),
-            applied: Some(Arc::new(AppliedTransforms { input: input.clone(), transforms })),
+            applied: Some(Arc::new(self.applied())),
             ..shaped
         };
-        Ok((plan, chain))
+        Ok(PlannedTransforms { plan, chain, schema })
     }
 
     /// The request, in case a transform fails at it. `asked`: what names it.
@@ -126,16 +139,24 @@ impl TransformRequest<'_> {
             let planned = TransformChain::plan(&auth.holder, steps.to_vec(), schema, own).await;
             let chain = planned.map_err(|failure| self.refuse(failure))?;
             let table = Arc::new(output_table::describe(&input.snapshot, chain.schema()));
-            Ok::<_, Error>(PlannedChain { chain, table })
+            let mut metadata = yearbook_scan::schema::credit_metadata(input);
+            metadata.insert(MODIFIED.to_owned(), self.applied().to_notice());
+            let schema = Arc::new(chain.schema().as_ref().clone().with_metadata(metadata));
+            Ok::<_, Error>(PlannedChain { chain, table, schema })
         };
-        let PlannedChain { chain, table } =
+        let PlannedChain { chain, table, schema } =
             app.bodies.chains.get_or_plan(steps, axis, input, plan).await?;
         // One from memory has read for somebody else.
         let rows: Arc<dyn TransformInput> = match (steps.first(), chain.input_schema()) {
             (Some(first), Some(schema)) => app.core.releases.tee_transform(first, schema, rows),
             _ => rows,
         };
-        Ok(PlannedChain { chain: chain.for_input(rows), table })
+        Ok(PlannedChain { chain: chain.for_input(rows), table, schema })
+    }
+
+    fn applied(&self) -> AppliedTransforms {
+        let transforms = self.steps.iter().map(applied).collect();
+        AppliedTransforms { input: self.input.clone(), transforms }
     }
 
     /// Records that a transform could not be planned, and refuses the request.
@@ -196,19 +217,4 @@ pub(crate) fn check_licence(dataset: &Dataset, input: &ReadPlan) -> Result<(), R
         Some(snapshot) => Err(Refusal::NoDerivatives { licence: snapshot.credit.licence.clone() }),
         None => Ok(()),
     }
-}
-
-/// The schema of the rows that are sent: columns as the transforms describe them, the credit, and
-/// that they were changed.
-fn sent_schema(
-    plan: &ReadPlan,
-    chain: &TransformChain,
-    columns: &[usize],
-) -> Result<Arc<Schema>, Error> {
-    let schema = chain.schema().project(columns);
-    let schema = schema.map_err(|error| Error::internal("project a schema", &error))?;
-    let mut metadata = yearbook_scan::schema::credit_metadata(plan);
-    let notice = plan.applied.as_ref().map(|applied| applied.to_notice());
-    metadata.extend(notice.map(|notice| (MODIFIED.to_owned(), notice)));
-    Ok(Arc::new(schema.with_metadata(metadata)))
 }

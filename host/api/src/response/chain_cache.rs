@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use arrow::datatypes::SchemaRef;
 use quick_cache::sync::Cache;
 use yearbook_domain::citation::selection_text;
 use yearbook_domain::{CalendarUnit, ReadPlan, Snapshot};
@@ -18,6 +19,9 @@ const ENTRIES: usize = 128;
 pub(crate) struct PlannedChain {
     pub(crate) chain: TransformChain,
     pub(crate) table: Arc<Snapshot>,
+    /// Its columns as they are sent: as the transforms describe them, with the credit, and that
+    /// they were changed.
+    pub(crate) schema: SchemaRef,
 }
 
 /// Chains by everything that their planning is given.
@@ -56,7 +60,8 @@ impl ChainCache {
 }
 
 /// Key of a chain. The snapshot decides the schema and the values, with the columns and conditions
-/// of the selection; its file, in which of their forms they are read.
+/// of the selection; its file, in which of their forms they are read; the dataset, what is
+/// credited.
 fn key(steps: &[TransformStep], axis: Option<CalendarUnit>, input: &ReadPlan) -> String {
     let step = |step: &TransformStep| {
         let TransformStep { transform, options } = step;
@@ -64,7 +69,10 @@ fn key(steps: &[TransformStep], axis: Option<CalendarUnit>, input: &ReadPlan) ->
     };
     let steps: Vec<_> = steps.iter().map(step).collect();
     let Snapshot { id, file, created_at, .. } = &*input.snapshot;
-    let (file, columns, selection) = (&file.sha256, &input.columns, selection_text(input));
+    let ReadPlan { dataset, namespace, columns, .. } = input;
+    let (file, selection) = (&file.sha256, selection_text(input));
     // `Debug` quotes texts, so no two keys read the same.
-    format!("{id} {file} {created_at:?} {axis:?} {columns:?} {steps:?} {selection:?}")
+    format!(
+        "{namespace} {dataset} {id} {file} {created_at:?} {axis:?} {columns:?} {steps:?} {selection:?}"
+    )
 }

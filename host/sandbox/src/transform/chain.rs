@@ -80,7 +80,7 @@ impl TransformChain {
         let read = (0..schema.fields().len()).collect();
         let mut chain = Self { links, input, read, schema: output, origins, order };
         let all: Vec<usize> = (0..chain.schema.fields().len()).collect();
-        chain.restrict(&all);
+        chain.project(&all);
         Ok(chain)
     }
 
@@ -119,6 +119,13 @@ impl TransformChain {
     /// Leaves out all columns but these, which are positions in [`TransformChain::schema`],
     /// ascending, and reads no more of the input than they need.
     pub fn restrict(&mut self, columns: &[usize]) {
+        // As many are the same ones.
+        if columns.len() < self.schema.fields().len() {
+            self.project(columns);
+        }
+    }
+
+    fn project(&mut self, columns: &[usize]) {
         let schema = project_schema(&self.schema, columns);
         // Positions in the last link's whole output.
         let mut wanted: Vec<usize> = match self.links.last() {

@@ -117,15 +117,22 @@ impl TransformInstance {
         let lent: Vec<Option<&[Code<'_>]>> = lent.iter().map(Option::as_deref).collect();
         let bytes = |table: &Arc<CodeTable>| table.values().iter().map(String::len).sum::<usize>();
         self.store.data_mut().add_input(codes.iter().flatten().map(bytes).sum());
-        let opened = self.call(GuestFunction::Open, |guest, _, store| {
+        // One call for both: what is made is known without rows, and clocks are read once.
+        let (guest, mut function) = (&self.guest, GuestFunction::Open);
+        let opened = HostState::call(&mut self.store, |store| {
             let calls = guest.yearbook_plugin_transform().transforming();
-            flattened.borrow(|schema| calls.call_open(store, schema, &lent, &options))
-        })?;
-        self.transforming = Some(opened);
-        self.call(GuestFunction::Output, |guest, transforming, store| {
-            let calls = guest.yearbook_plugin_transform().transforming();
-            calls.call_output(store, transforming?).map(Ok)
-        })
+            let opened =
+                flattened.borrow(|schema| calls.call_open(&mut *store, schema, &lent, &options))?;
+            let transforming = match opened {
+                Ok(transforming) => transforming,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            function = GuestFunction::Output;
+            Ok(Ok((transforming, calls.call_output(store, transforming)?)))
+        });
+        let (transforming, said) = opened.map_err(|error| self.failed(function, error))?;
+        self.transforming = Some(transforming);
+        Ok(said)
     }
 
     /// Checks columns that it was asked for.
