@@ -9,8 +9,8 @@ use std::io::ErrorKind;
 #[cfg(feature = "postgres")]
 use std::time::Duration;
 
-use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 #[cfg(feature = "postgres")]
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
@@ -55,11 +55,25 @@ pub(crate) enum Statement<'c> {
     Postgres(&'c mut PgConnection, Query<'static, Postgres, PgArguments>, Duration),
 }
 
-/// Rows of one of the databases.
-enum FetchedRows {
-    Sqlite(Vec<SqliteRow>),
+/// A row of one of the databases.
+enum FetchedRow<'r> {
+    Sqlite(&'r SqliteRow),
     #[cfg(feature = "postgres")]
-    Postgres(Vec<PgRow>),
+    Postgres(&'r PgRow),
+}
+
+/// Takes rows as they arrive: all of a catalogue as a driver holds them take four times what is
+/// read of them.
+type ReadRow<'r> = dyn FnMut(FetchedRow<'_>) -> Result<(), sqlx::Error> + Send + 'r;
+
+impl FetchedRow<'_> {
+    fn read<R: DatabaseRow>(self) -> Result<R, sqlx::Error> {
+        match self {
+            Self::Sqlite(row) => R::from_row(row),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(row) => R::from_row(row),
+        }
+    }
 }
 
 /// A value that every database of this build knows.
@@ -85,19 +99,19 @@ impl<'v, T: Encode<'v, Sqlite> + Type<Sqlite>> BindValue<'v> for T {}
 /// A row that can be read from every database of this build.
 #[cfg(feature = "postgres")]
 pub(crate) trait DatabaseRow:
-    for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow>
+    for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send
 {
 }
 
 #[cfg(feature = "postgres")]
-impl<T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow>> DatabaseRow for T {}
+impl<T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send> DatabaseRow for T {}
 
 /// A row that can be read from every database of this build.
 #[cfg(not(feature = "postgres"))]
-pub(crate) trait DatabaseRow: for<'r> FromRow<'r, SqliteRow> {}
+pub(crate) trait DatabaseRow: for<'r> FromRow<'r, SqliteRow> + Send {}
 
 #[cfg(not(feature = "postgres"))]
-impl<T: for<'r> FromRow<'r, SqliteRow>> DatabaseRow for T {}
+impl<T: for<'r> FromRow<'r, SqliteRow> + Send> DatabaseRow for T {}
 
 impl Connection<'_> {
     /// Returns true when statements that only PostgreSQL understands may be sent.
@@ -151,50 +165,57 @@ impl<'c> Statement<'c> {
 
     /// Fetches every row.
     pub(crate) async fn all<R: DatabaseRow>(self) -> Result<Vec<R>, sqlx::Error> {
-        match self.fetch_all().await? {
-            FetchedRows::Sqlite(rows) => rows.iter().map(R::from_row).collect(),
-            #[cfg(feature = "postgres")]
-            FetchedRows::Postgres(rows) => rows.iter().map(R::from_row).collect(),
-        }
+        let mut rows = Vec::new();
+        let mut read = |row: FetchedRow<'_>| {
+            rows.push(row.read()?);
+            Ok(())
+        };
+        self.read(false, &mut read).await?;
+        Ok(rows)
     }
 
     /// Fetches the first row, if there is one.
     pub(crate) async fn fetch_optional<R: DatabaseRow>(self) -> Result<Option<R>, sqlx::Error> {
-        match self.fetch_first().await? {
-            FetchedRows::Sqlite(rows) => rows.first().map(R::from_row).transpose(),
-            #[cfg(feature = "postgres")]
-            FetchedRows::Postgres(rows) => rows.first().map(R::from_row).transpose(),
-        }
+        let mut first = None;
+        let mut read = |row: FetchedRow<'_>| {
+            first = Some(row.read()?);
+            Ok(())
+        };
+        self.read(true, &mut read).await?;
+        Ok(first)
     }
 
-    fn fetch_all(self) -> BoxFuture<'c, Result<FetchedRows, sqlx::Error>> {
+    /// Has `take` read every row, or the first alone.
+    fn read<'r>(
+        self,
+        only_first: bool,
+        take: &'r mut ReadRow<'_>,
+    ) -> BoxFuture<'r, Result<(), sqlx::Error>>
+    where
+        'c: 'r,
+    {
+        let most = if only_first { 1 } else { usize::MAX };
         async move {
-            Ok(match self {
+            match self {
                 Self::Sqlite(connection, query) => {
-                    FetchedRows::Sqlite(query.fetch_all(connection).await?)
+                    let mut rows = query.fetch(connection).take(most);
+                    while let Some(row) = rows.try_next().await? {
+                        take(FetchedRow::Sqlite(&row))?;
+                    }
+                    Ok(())
                 }
                 #[cfg(feature = "postgres")]
                 Self::Postgres(connection, query, limit) => {
-                    FetchedRows::Postgres(with_timeout(limit, query.fetch_all(connection)).await?)
+                    let read = async {
+                        let mut rows = query.fetch(connection).take(most);
+                        while let Some(row) = rows.try_next().await? {
+                            take(FetchedRow::Postgres(&row))?;
+                        }
+                        Ok(())
+                    };
+                    with_timeout(limit, read).await
                 }
-            })
-        }
-        .boxed()
-    }
-
-    fn fetch_first(self) -> BoxFuture<'c, Result<FetchedRows, sqlx::Error>> {
-        async move {
-            Ok(match self {
-                Self::Sqlite(connection, query) => {
-                    let row = query.fetch_optional(connection).await?;
-                    FetchedRows::Sqlite(row.into_iter().collect())
-                }
-                #[cfg(feature = "postgres")]
-                Self::Postgres(connection, query, limit) => {
-                    let row = with_timeout(limit, query.fetch_optional(connection)).await?;
-                    FetchedRows::Postgres(row.into_iter().collect())
-                }
-            })
+            }
         }
         .boxed()
     }

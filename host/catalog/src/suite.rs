@@ -55,6 +55,7 @@ macro_rules! every_rule {
         rules! { $database;
             history: a_fresh_catalogue_is_empty,
             history: a_snapshot_comes_back_as_it_went_in,
+            history: many_datasets_are_read_at_once_as_one_by_one,
             history: datasets_are_sorted_by_name,
             history: what_moved_is_read_again_and_nothing_else,
             history: the_newest_commit_is_current,

@@ -245,9 +245,10 @@ impl StoredMeaning {
     }
 }
 
-/// A row of `columns`.
-#[derive(sqlx::FromRow)]
+/// A row of `columns`; without the snapshot where it stands in a list of that.
+#[derive(sqlx::FromRow, Deserialize)]
 pub(super) struct ColumnRow {
+    #[serde(skip)]
     pub(super) snapshot: i64,
     name: String,
     column_type: String,

@@ -63,6 +63,31 @@ pub(crate) async fn a_snapshot_comes_back_as_it_went_in(place: TestDatabase) {
     );
 }
 
+pub(crate) async fn many_datasets_are_read_at_once_as_one_by_one(place: TestDatabase) {
+    let store = place.host().await;
+    // More than are read one by one.
+    for number in 0..40 {
+        let (dataset, id) = (format!("d{number}"), format!("i{number}"));
+        let mut published = publication(&dataset, &id, TODAY);
+        published.snapshot = match number % 3 {
+            0 => bare_snapshot(&id, TODAY),
+            _ => snapshot(&id, TODAY),
+        };
+        for (at, column) in published.snapshot.columns.iter_mut().enumerate() {
+            column.description = Some(format!("{at} \"quoted\" \\ é \u{1f600}\n{number}"));
+            (column.nullable, column.few_values) = (number % 2 == 0, at % 2 == 1);
+        }
+        commit(&store, &published, Retention::default()).await.unwrap();
+    }
+    let all = store.datasets().await.unwrap();
+    assert_eq!(all.len(), 40);
+    for dataset in all {
+        let alone = store.dataset(&dataset.name).await.unwrap().unwrap();
+        assert_eq!(*alone.current, *dataset.current);
+        assert_eq!(alone, dataset);
+    }
+}
+
 pub(crate) async fn datasets_are_sorted_by_name(place: TestDatabase) {
     let store = place.host().await;
     for dataset in ["rent", "a_b", "cpi", "ab", "a1"] {
