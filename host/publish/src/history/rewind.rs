@@ -83,10 +83,8 @@ pub(super) struct Rewinder {
 
 /// Rows that only were revised.
 pub(super) struct RevisedRows {
-    /// The rows as they were.
+    /// The rows as they were, in the order of the table.
     pub(super) rows: RecordBatch,
-    /// Their places in the order.
-    pub(super) keys: Rows,
     /// Positions of the columns that were revised.
     pub(super) columns: Vec<usize>,
 }
@@ -227,11 +225,10 @@ impl Rewinder {
         };
         let (before, after) = (of(0)?, of(1)?);
         let Some(columns) = revised_columns(&before, &after)? else { return Ok(None) };
-        let keys = encode(&self.keys, &before)?;
         while self.has_change_until(Some(key))? {
             self.finish_change();
         }
-        Ok(Some(RevisedRows { rows: before, keys, columns }))
+        Ok(Some(RevisedRows { rows: before, columns }))
     }
 
     /// The first change of the next row that changed.

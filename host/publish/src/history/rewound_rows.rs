@@ -2,12 +2,13 @@
 //! they are stored, and of those in which numbers were revised all other columns. The rows of other
 //! row groups are read, rewound, and cut as publishing cut them.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, RecordBatch};
-use arrow::compute::{concat, interleave};
+use arrow::array::{Array, ArrayRef, MutableArrayData, RecordBatch, make_array, make_comparator};
+use arrow::compute::{SortOptions, concat};
 use arrow::datatypes::SchemaRef;
 use futures::stream::BoxStream;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
@@ -71,9 +72,10 @@ struct Cutting {
 struct RowGroups {
     stored: StoredGroups,
     newer: Snapshot,
-    /// Columns by which it is sorted.
+    /// Columns by which it is sorted, and their positions.
     order: Vec<Column>,
-    keys: Arc<KeyEncoder>,
+    positions: Vec<usize>,
+    keys: KeyEncoder,
 }
 
 impl RewoundRows {
@@ -89,14 +91,16 @@ impl RewoundRows {
         let mut windows: VecDeque<_> = std::iter::once(0..newer.rows).collect();
         let mut groups = None;
         if are_stored_alike(columns, &newer.columns) {
-            let order = changes.order().iter();
-            let order: Vec<_> = order.filter_map(|at| columns.get(*at).cloned()).collect();
-            let positions: Vec<usize> = (0..order.len()).collect();
-            let keys = KeyEncoder::new(&unchecked_schema(&order), &positions);
-            let keys = Arc::new(keys.map_err(|error| sort_error(STAGE)(error.into()))?);
+            let positions = changes.order().to_vec();
+            let order = positions.iter().filter_map(|at| columns.get(*at).cloned());
+            let order: Vec<_> = order.collect();
+            let first: Vec<usize> = (0..order.len()).collect();
+            let keys = KeyEncoder::new(&unchecked_schema(&order), &first);
+            let keys = keys.map_err(|error| sort_error(STAGE)(error.into()))?;
             let stored = reader.stored_groups(newer).await?;
             windows = stored.windows().collect();
-            groups = Some(Arc::new(RowGroups { stored, newer: newer.clone(), order, keys }));
+            let newer = newer.clone();
+            groups = Some(Arc::new(RowGroups { stored, newer, order, positions, keys }));
         }
         Ok(Self {
             newer: Arc::new(AlignedSnapshot::of_same_types(newer, columns)),
@@ -281,8 +285,7 @@ impl RowGroups {
         let schema = unchecked_schema(&columns);
         let mut batches = side.scan_window(reader, window).await?.batches;
         let mut merge = RevisedColumns {
-            keys: Arc::clone(&self.keys),
-            first: self.order.len(),
+            order: self.positions.clone(),
             parts: vec![Vec::new(); revised.columns.len()],
             revised,
             next: 0,
@@ -299,9 +302,8 @@ impl RowGroups {
 
 /// Columns being put together of what they are and what they were.
 struct RevisedColumns {
-    keys: Arc<KeyEncoder>,
-    /// Position in the batches of the first of them: those of the order come before.
-    first: usize,
+    /// Positions in the revised rows of the columns of the order, which come first in the batches.
+    order: Vec<usize>,
     parts: Vec<Vec<ArrayRef>>,
     revised: RevisedRows,
     /// The revised row that comes next.
@@ -310,22 +312,54 @@ struct RevisedColumns {
 
 impl RevisedColumns {
     fn update(&mut self, batch: &RecordBatch) -> Result<(), SortError> {
-        let keys = encode(&self.keys, batch)?;
-        let mut places: Vec<(usize, usize)> = (0..batch.num_rows()).map(|row| (0, row)).collect();
-        for (row, place) in places.iter_mut().enumerate() {
-            if self.next == self.revised.keys.num_rows() {
-                break;
-            }
-            if keys.row(row).as_ref() == self.revised.keys.row(self.next).as_ref() {
-                *place = (1, self.next);
-                self.next += 1;
-            }
-        }
+        let places = self.places(batch)?;
         for (at, position) in self.revised.columns.iter().enumerate() {
-            let (now, then) = (batch.column(self.first + at), self.revised.rows.column(*position));
-            self.parts[at].push(interleave(&[now, then], &places)?);
+            let now = batch.column(self.order.len() + at).to_data();
+            let then = self.revised.rows.column(*position).to_data();
+            let mut joined = MutableArrayData::new(vec![&now, &then], false, now.len());
+            let mut behind = 0;
+            for (row, revised) in &places {
+                joined.extend(0, behind, *row);
+                joined.extend(1, *revised, revised + 1);
+                behind = row + 1;
+            }
+            joined.extend(0, behind, now.len());
+            self.parts[at].push(make_array(joined.freeze()));
         }
         Ok(())
+    }
+
+    /// Rows of a batch that were revised, each with its place among the revised ones: looked up,
+    /// since encoding the keys of all rows takes longer than everything else.
+    fn places(&mut self, batch: &RecordBatch) -> Result<Vec<(usize, usize)>, SortError> {
+        let revised = &self.revised.rows;
+        let columns = self.order.iter().enumerate().map(|(at, position)| {
+            make_comparator(batch.column(at), revised.column(*position), SortOptions::default())
+        });
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        let compare = |row: usize, revised: usize| {
+            let unequal = columns.iter().map(|column| column(row, revised));
+            unequal.fold(Ordering::Equal, Ordering::then)
+        };
+        let mut places = Vec::new();
+        let mut from = 0;
+        while self.next < revised.num_rows() {
+            let (mut at, mut to) = (from, batch.num_rows());
+            while at < to {
+                let middle = at.midpoint(to);
+                if compare(middle, self.next).is_lt() {
+                    at = middle + 1;
+                } else {
+                    to = middle;
+                }
+            }
+            if at == batch.num_rows() || compare(at, self.next).is_ne() {
+                break;
+            }
+            places.push((at, self.next));
+            (self.next, from) = (self.next + 1, at + 1);
+        }
+        Ok(places)
     }
 
     fn finish(self) -> Result<BTreeMap<usize, ArrayRef>, SortError> {
