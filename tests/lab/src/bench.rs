@@ -23,6 +23,7 @@ mod cases;
 mod equivalence;
 mod exports;
 mod features;
+mod formats;
 mod growth;
 mod inputs;
 mod peers;
@@ -59,6 +60,8 @@ pub(crate) enum BenchPart {
     Adapters,
     /// Features as GeoJSON, Yearbook beside pygeoapi and tipg over PostGIS
     Features,
+    /// GeoJSON, GeoParquet, XLSX, NDJSON, SDMX-CSV and SVG, Yearbook beside writers of each
+    Formats,
     /// Observations as SDMX-ML, Yearbook beside sdmx1 and pysdmx
     Statistics,
 }
@@ -160,7 +163,7 @@ pub(crate) fn run(repository: &Repository, args: &BenchArgs) -> Result<()> {
     if args.includes(BenchPart::Plugins) {
         run_cargo_bench(&bench, "plugins", &mut figures)?;
     }
-    let of_binary: [(BenchPart, MeasureBinary); 9] = [
+    let of_binary: [(BenchPart, MeasureBinary); 10] = [
         (BenchPart::Plugins, swaps::measure),
         (BenchPart::Http, measure_http),
         (BenchPart::Selections, measure_selections),
@@ -169,6 +172,7 @@ pub(crate) fn run(repository: &Repository, args: &BenchArgs) -> Result<()> {
         (BenchPart::Transforms, transforms::measure),
         (BenchPart::Adapters, adapters::measure),
         (BenchPart::Features, features::measure),
+        (BenchPart::Formats, formats::measure),
         (BenchPart::Statistics, statistics::measure),
     ];
     if args.part != Some(BenchPart::Encode) {

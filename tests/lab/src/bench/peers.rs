@@ -3,6 +3,8 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -19,6 +21,11 @@ pub(super) const CACHED: &str = "Yearbook, cached";
 pub(super) const ROAPI: &str = "ROAPI";
 pub(super) const DATASETTE: &str = "Datasette";
 pub(super) const FASTAPI: &str = "FastAPI + DuckDB";
+
+/// Time over which servers are looked at for whether they still work, and how often at most: some
+/// need minutes for what they were asked in a second.
+const SETTLING_STEP: Duration = Duration::from_millis(100);
+const MAX_SETTLING_STEPS: u32 = 30;
 
 /// All servers, running.
 pub(super) struct PeerServers {
@@ -56,6 +63,23 @@ impl PeerServers {
     pub(super) fn get(&self, who: &str) -> Result<&MeasuredProcess> {
         let found = self.servers.iter().find(|(name, _)| *name == who);
         found.map(|(_, process)| process).with_context(|| format!("{who} is not running"))
+    }
+
+    /// Waits until no server works any more, for three seconds at most: a peer goes on with requests
+    /// whose client has left, at the cost of whoever is asked next.
+    pub(super) fn settle(&self) -> Result<()> {
+        for _ in 0..MAX_SETTLING_STEPS {
+            let times = || self.servers.iter().map(|(_, server)| server.cpu_time());
+            let before = times().collect::<Result<Vec<_>>>()?;
+            thread::sleep(SETTLING_STEP);
+            let now = times().collect::<Result<Vec<_>>>()?;
+            let worked: f64 =
+                now.into_iter().zip(before).map(|(now, before)| now.since(before)).sum();
+            if worked < SETTLING_STEP.as_secs_f64() / 10.0 {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// A request for a path, with the key where Yearbook is asked.

@@ -38,12 +38,14 @@ pub(super) fn measure(
         println!("-- {name}");
         let mut peers = Vec::new();
         for (who, ask) in case.asked() {
+            all.settle()?;
             let slow = generator.run(ask.into(), 1)?.requests == 0.0;
             all.get(who)?.reset_peak()?;
             peers.push(PeerRuns { who, ask, slow, runs: LoadRuns::default() });
         }
         for run in 0..bench.args.runs {
             for peer in peers.iter_mut().filter(|peer| run == 0 || !peer.slow) {
+                all.settle()?;
                 let seconds = if peer.slow { SLOW_SECONDS } else { bench.args.seconds };
                 peer.runs.run(&generator, all.get(peer.who)?, peer.ask.into(), seconds)?;
             }
