@@ -65,8 +65,8 @@ impl PeerServers {
         found.map(|(_, process)| process).with_context(|| format!("{who} is not running"))
     }
 
-    /// Waits until no server works any more, for three seconds at most: a peer goes on with requests
-    /// whose client has left, at the cost of whoever is asked next.
+    /// Waits until no server works any more, for three seconds at most: a peer goes on with
+    /// requests whose client has left, at the cost of whoever is asked next.
     pub(super) fn settle(&self) -> Result<()> {
         for _ in 0..MAX_SETTLING_STEPS {
             let times = || self.servers.iter().map(|(_, server)| server.cpu_time());
