@@ -319,11 +319,11 @@ impl RevisedColumns {
             let mut joined = MutableArrayData::new(vec![&now, &then], false, now.len());
             let mut behind = 0;
             for (row, revised) in &places {
-                joined.extend(0, behind, *row);
-                joined.extend(1, *revised, revised + 1);
+                joined.try_extend(0, behind, *row)?;
+                joined.try_extend(1, *revised, revised + 1)?;
                 behind = row + 1;
             }
-            joined.extend(0, behind, now.len());
+            joined.try_extend(0, behind, now.len())?;
             self.parts[at].push(make_array(joined.freeze()));
         }
         Ok(())

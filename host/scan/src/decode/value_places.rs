@@ -63,7 +63,8 @@ impl ValuePlaces {
     fn sort<K: ArrowDictionaryKeyType>(keys: &PrimitiveArray<K>, values: usize) -> Self {
         let block = |(number, block): (usize, &[K::Native])| {
             let first = number * BLOCK_ROWS;
-            let rows = block.iter().enumerate().filter(move |(row, _)| keys.is_valid(first + row));
+            let rows = (0..=u16::MAX).zip(block);
+            let rows = rows.filter(move |(row, _)| keys.is_valid(first + usize::from(*row)));
             let keyed = rows.map(|(row, key)| (row, key.as_usize()));
             keyed.filter(|(_, value)| *value < values).collect::<Vec<_>>()
         };
@@ -81,7 +82,7 @@ impl ValuePlaces {
                 behind += std::mem::replace(end, behind);
             }
             for (row, value) in rows {
-                places[ends[value] as usize] = row as u16;
+                places[ends[value] as usize] = row;
                 ends[value] += 1;
             }
         }

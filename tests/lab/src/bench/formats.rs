@@ -15,7 +15,6 @@ use super::exports::ExportRuns;
 use super::peers::YEARBOOK;
 use super::tables::{LONG_ROWS, copy_renamed};
 use crate::http;
-use crate::machine;
 use crate::measurements::Measurements;
 use crate::process::MeasuredRun;
 use crate::product::{self, Product};
