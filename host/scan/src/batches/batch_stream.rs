@@ -55,8 +55,10 @@ pub(crate) fn stream_batches(
     }
     let tasks = tasks(source.task_limits);
     // It is known which rows match, so that the first of them need not leave before the next are
-    // found.
-    let joined_rows = matches!(filter, RowFilter::Selection(_))
+    // found; those of one row group are together anyway.
+    let [first, last] = [rows.start, rows.end.saturating_sub(1)];
+    let are_apart = || source.parquet.group_of(first) != source.parquet.group_of(last);
+    let joined_rows = (matches!(filter, RowFilter::Selection(_)) && are_apart())
         .then(|| least_batch_rows(&source.parquet, &projection));
     let context =
         Arc::new(ScanContext { source, projection, filter, small, long_text, joined_rows });
