@@ -33,6 +33,38 @@ impl GroupPredicate {
     fn column<'a>(&self, columns: &'a [KeptColumn], leaf: usize) -> Option<&'a KeptColumn> {
         columns.get(self.leaves.binary_search(&leaf).ok()?)
     }
+
+    /// Rows that one of the conditions `few` leaves, the one that leaves the fewest, where its
+    /// column has the rows of each value, and they are few.
+    pub(super) fn placed_rows(
+        &self,
+        columns: &[KeptColumn],
+        few: &[FewValues],
+    ) -> Option<PlacedRows> {
+        let placed = few.iter().filter_map(|FewValues { column, hits }| {
+            let places = columns.get(*column)?.places()?;
+            let rows = hits.iter().map(|value| places.rows_of(*value).count()).sum::<usize>();
+            Some((rows, places, hits))
+        });
+        let (rows, places, hits) = placed.min_by_key(|(rows, ..)| *rows)?;
+        let all = columns.first()?.rows.len();
+        if rows > all / PLACED_SHARE {
+            return None;
+        }
+        let mut rows: Vec<usize> = hits.iter().flat_map(|value| places.rows_of(*value)).collect();
+        if hits.len() > 1 {
+            rows.sort_unstable();
+        }
+        Some(PlacedRows { rows, is_all: self.conditions.len() == 1 })
+    }
+}
+
+/// Values that pass a condition.
+pub(super) struct FewValues {
+    /// Place of their column among [`GroupPredicate::leaves`].
+    pub(super) column: usize,
+    /// Their numbers.
+    hits: Vec<usize>,
 }
 
 /// Rows that a condition leaves.
@@ -69,50 +101,22 @@ pub(super) struct TestedColumn {
 }
 
 impl RowPredicate {
-    /// Rows of a row group that a condition on values leaves, where columns that are kept have
-    /// those of each of its values, and few pass: of the condition that leaves the fewest.
-    pub(super) fn placed_rows(
+    /// Conditions that few values of a column that is kept pass, so that their rows are looked up
+    /// where they are known.
+    pub(super) fn few_values(
         &self,
         columns: &[KeptColumn],
         group: &GroupPredicate,
-    ) -> Option<PlacedRows> {
-        if self.search.is_some() {
-            return None;
-        }
-        let placed = group.conditions.iter().filter_map(|(place, tested)| {
-            let column = group.column(columns, tested.leaf)?;
-            let hits = self.few_hits(*place, tested, column)?;
-            let places = column.places()?;
-            let rows = hits.iter().map(|value| places.rows_of(*value).count()).sum::<usize>();
-            Some((rows, places, hits))
-        });
-        let (rows, places, hits) = placed.min_by_key(|(rows, ..)| *rows)?;
-        let all = columns.first()?.rows.len();
-        if rows > all / PLACED_SHARE {
-            return None;
-        }
-        let mut rows: Vec<usize> = hits.iter().flat_map(|value| places.rows_of(*value)).collect();
-        if hits.len() > 1 {
-            rows.sort_unstable();
-        }
-        Some(PlacedRows { rows, is_all: group.conditions.len() == 1 })
-    }
-
-    /// Columns among `columns` whose values' rows would be looked up if they were known, by their
-    /// place there.
-    pub(super) fn searched_columns(
-        &self,
-        columns: &[KeptColumn],
-        group: &GroupPredicate,
-    ) -> Vec<usize> {
+    ) -> Vec<FewValues> {
         if self.search.is_some() {
             return Vec::new();
         }
-        let searched = group.conditions.iter().filter_map(|(place, tested)| {
-            let at = group.leaves.binary_search(&tested.leaf).ok()?;
-            self.few_hits(*place, tested, columns.get(at)?).map(|_| at)
+        let few = group.conditions.iter().filter_map(|(place, tested)| {
+            let column = group.leaves.binary_search(&tested.leaf).ok()?;
+            let hits = self.few_hits(*place, tested, columns.get(column)?)?;
+            Some(FewValues { column, hits })
         });
-        searched.collect()
+        few.collect()
     }
 
     /// Numbers of the values of a column that pass a condition, where they are few.

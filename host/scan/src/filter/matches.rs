@@ -12,7 +12,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::errors::ParquetError;
 
 use super::found_rows::{FoundRows, FoundRowsBuilder, RangeRows};
-use super::group_predicate::{GroupPredicate, PlacedRows};
+use super::group_predicate::{FewValues, GroupPredicate, PlacedRows};
 use super::row_predicate::RowPredicate;
 use crate::StorageFailure;
 use crate::decode::{FileSource, KeptColumn, RowRange, task_ranges};
@@ -45,18 +45,9 @@ impl RowTest {
         }
     }
 
-    /// Rows that are looked up instead of being compared.
-    fn placed_rows(&self, columns: &[KeptColumn]) -> Option<PlacedRows> {
-        if self.is_geometry { None } else { self.predicate.placed_rows(columns, &self.left) }
-    }
-
-    /// Places of columns whose values' rows would be looked up.
-    fn searched_columns(&self, columns: &[KeptColumn]) -> Vec<usize> {
-        if self.is_geometry {
-            Vec::new()
-        } else {
-            self.predicate.searched_columns(columns, &self.left)
-        }
+    /// Conditions whose rows are looked up where they are known.
+    fn few_values(&self, columns: &[KeptColumn]) -> Vec<FewValues> {
+        if self.is_geometry { Vec::new() } else { self.predicate.few_values(columns, &self.left) }
     }
 }
 
@@ -180,11 +171,12 @@ async fn read_matches(
     }
     let range = RowRange { wanted: range.wanted.filter(BooleanBuffer::has_false), ..range };
     if let Some(columns) = source.kept_columns(leaves, &range).await? {
-        if let Some(placed) = test.placed_rows(&columns) {
+        let few = test.few_values(&columns);
+        if let Some(placed) = test.left.placed_rows(&columns, &few) {
             return Box::pin(test_placed(source, range, columns, test, placed, wanted)).await;
         }
-        for place in test.searched_columns(&columns) {
-            if let Some((leaf, column)) = leaves.get(place).zip(columns.get(place)) {
+        for FewValues { column, .. } in few {
+            if let Some((leaf, column)) = leaves.get(column).zip(columns.get(column)) {
                 Box::pin(source.count_search(group, *leaf, column)).await?;
             }
         }
