@@ -5,6 +5,7 @@ mod batch_stream;
 mod batching;
 mod compact_dictionary;
 mod joined_rows;
+mod kept_rows;
 mod long_text;
 mod read_task;
 mod row_batches;

@@ -231,7 +231,7 @@ impl Reader {
     /// # Errors
     /// [`StorageFailure::Mismatch`] for a column that the snapshot does not have.
     pub fn schema(plan: &ReadPlan) -> Result<SchemaRef, StorageFailure> {
-        let schema = schema_of(plan, &plan.columns)?;
+        let schema = schema::credited_schema(plan, &plan.columns)?;
         Ok(if plan.row_numbers { numbered_schema(&schema) } else { schema })
     }
 
@@ -380,7 +380,8 @@ fn stored_window(plan: &ReadPlan, rows: u64) -> Range<u64> {
 /// metadata again takes longer than finding a hundred rows.
 fn projected_schema(parquet: &ParquetFile, plan: &ReadPlan) -> Result<SchemaRef, StorageFailure> {
     let all = 0..plan.snapshot.columns.len();
-    let whole = parquet.schema_or_make(|| schema_of(plan, &all.clone().collect::<Vec<_>>()))?;
+    let whole = parquet
+        .schema_or_make(|| schema::credited_schema(plan, &all.clone().collect::<Vec<_>>()))?;
     if plan.columns.iter().copied().eq(all) {
         return Ok(Arc::clone(whole));
     }
@@ -389,12 +390,6 @@ fn projected_schema(parquet: &ParquetFile, plan: &ReadPlan) -> Result<SchemaRef,
         what: format!("snapshot {}", plan.snapshot.id),
         why: error.to_string(),
     })
-}
-
-/// The schema of `columns` (positions in the snapshot) with the credit of `plan`.
-fn schema_of(plan: &ReadPlan, columns: &[usize]) -> Result<SchemaRef, StorageFailure> {
-    let bare = schema::batch_schema(&plan.snapshot, columns)?;
-    Ok(Arc::new(bare.with_metadata(schema::credit_metadata(plan))))
 }
 
 #[cfg(test)]

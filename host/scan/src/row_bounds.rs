@@ -6,13 +6,14 @@
 mod blocks;
 mod cache;
 mod extent;
+mod row_cells;
 mod stored;
 mod writer;
 
-pub(crate) use blocks::BoxRows;
 pub use cache::row_bounds_are_intact;
 pub(crate) use cache::{RowBounds, RowBoundsCache};
 pub use extent::short_decimal;
+pub(crate) use row_cells::BoxRows;
 pub use writer::RowBoundsWriter;
 
 #[cfg(test)]

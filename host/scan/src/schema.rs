@@ -141,6 +141,15 @@ pub fn batch_schema(snapshot: &Snapshot, columns: &[usize]) -> Result<Schema, St
     Ok(Schema::new(columns.iter().map(field).collect::<Result<Vec<_>, _>>()?))
 }
 
+/// The schema of `columns` (positions in the snapshot) with the credit of `plan`.
+pub(crate) fn credited_schema(
+    plan: &ReadPlan,
+    columns: &[usize],
+) -> Result<SchemaRef, StorageFailure> {
+    let bare = batch_schema(&plan.snapshot, columns)?;
+    Ok(Arc::new(bare.with_metadata(credit_metadata(plan))))
+}
+
 /// The field in which `column` is read, every text plain.
 #[must_use]
 pub fn plain_field(column: &Column) -> Field {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use arrow::array::{
     ArrayRef, AsArray, BooleanArray, BooleanBufferBuilder, DictionaryArray, RecordBatch,
-    UInt32Array,
 };
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::filter;
@@ -16,11 +15,12 @@ use parquet::errors::ParquetError;
 
 use super::batching::{batch_rows, range_bytes, split_by_weight};
 use super::compact_dictionary::{canonical_column, compact_dictionary};
+use super::kept_rows::RowsToTake;
 use super::long_text;
 use crate::StorageFailure;
 use crate::decode::{
-    BudgetPermit, CachedColumn, FileSource, KeptColumn, ParquetFile, Projection, RowRange,
-    is_dictionary_encoded, is_one_task, take_rows,
+    BudgetPermit, CachedColumn, FileSource, ParquetFile, Projection, RowRange,
+    is_dictionary_encoded, is_one_task,
 };
 use crate::filter::{FEW_ROWS, FoundRows, RowPredicate, match_rows};
 
@@ -66,14 +66,6 @@ pub(super) enum ReadTask {
     Decoded(Vec<RecordBatch>),
     /// To be taken from columns that are kept, and joined.
     Kept(RowsToTake),
-}
-
-/// Rows to be taken from columns that are kept.
-pub(super) struct RowsToTake {
-    /// In the order of the columns that are read.
-    pub(super) columns: Vec<KeptColumn>,
-    /// The wanted rows, counted within the row group.
-    pub(super) places: UInt32Array,
 }
 
 /// Rows to be decoded.
@@ -196,59 +188,6 @@ impl ScanContext {
             sparse,
             room,
         }))
-    }
-
-    /// Finds the wanted rows of a step, which fit a batch, in columns that are kept; `None` where
-    /// these are not.
-    async fn kept_rows(&self, range: &RowRange) -> Result<Option<RowsToTake>, StorageFailure> {
-        let leaves = &self.projection.leaves;
-        if !self.source.is_kept_as_read(leaves) {
-            return Ok(None);
-        }
-        let columns = self.source.kept_columns(leaves, range).await?;
-        Ok(columns.map(|columns| RowsToTake { columns, places: range.wanted_places() }))
-    }
-
-    /// The same of a few rows, where all of these columns are here; `None` where they may have to
-    /// be read.
-    async fn few_kept_rows(&self, range: &RowRange, few: &[u64]) -> Option<RowsToTake> {
-        let leaves = &self.projection.leaves;
-        if !self.source.is_kept_as_read(leaves) {
-            return None;
-        }
-        let columns = self.source.columns_here(leaves, range.group).await?;
-        let place = |row| u32::try_from(range.rows.start + row).unwrap_or(u32::MAX);
-        let places = self.places_in(range, few).map(place).collect();
-        Some(RowsToTake { columns, places })
-    }
-
-    /// Places in `range` of rows by their numbers.
-    fn places_in(&self, range: &RowRange, rows: &[u64]) -> impl Iterator<Item = usize> {
-        let start = self.source.parquet.start(range.group) + range.rows.start as u64;
-        rows.iter().map(move |row| usize::try_from(row - start).unwrap_or(usize::MAX))
-    }
-
-    /// Takes rows from columns that are kept. The batches are those of [`Self::decode`].
-    fn take_rows(
-        &self,
-        group: usize,
-        kept: &RowsToTake,
-    ) -> Result<Vec<RecordBatch>, StorageFailure> {
-        let RowsToTake { columns, places } = kept;
-        let fields = self.source.parquet.output.schema().fields();
-        let take = |(column, &leaf): (&KeptColumn, &usize)| {
-            let data_type = fields.get(leaf).map_or(&DataType::Null, |field| field.data_type());
-            canonical_column(take_rows(&column.rows, places, data_type)?)
-        };
-        let columns = columns.iter().zip(&self.projection.leaves).map(take);
-        let batches = columns
-            .collect::<Result<Vec<_>, _>>()
-            .and_then(|columns| self.projection.arrange(&columns, places.len()));
-        let batch = batches.map_err(|error| {
-            let why = format!("row group {group}: {error}");
-            StorageFailure::damaged(&self.source.parquet.key, why)
-        })?;
-        Ok(split_by_weight(batch))
     }
 
     /// Compressed bytes of a range, by the averages of its row group.
@@ -382,17 +321,6 @@ impl ScanContext {
             }
         }
         Some(range)
-    }
-
-    /// Numbers of the matches in `range`, where few are known.
-    fn few(&self, range: &RowRange) -> Option<&[u64]> {
-        let RowFilter::Selection(FoundRows::Few(rows)) = &self.filter else { return None };
-        let start = self.source.parquet.start(range.group);
-        let [first, behind] = [range.rows.start, range.rows.end].map(|row| {
-            let row = start + row as u64;
-            rows.partition_point(|number| *number < row)
-        });
-        rows.get(first..behind)
     }
 }
 

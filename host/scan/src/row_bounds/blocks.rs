@@ -2,13 +2,10 @@
 //! the cells that they lie in, of a grid over the block. So rows that are near each other have fine
 //! bounds, and no row costs more than its share.
 
-use arrow::buffer::{BooleanBuffer, Buffer};
-
 use super::extent::{Extent, NOTHING, is_nothing, union};
-use crate::geometry_box::{GeometryBox, Overlap, Rectangle};
 
 /// Rows of a block.
-const BLOCK_ROWS: usize = 1_024;
+pub(super) const BLOCK_ROWS: usize = 1_024;
 
 /// Bytes of a block before its rows: its bounds and its shape.
 const HEAD_BYTES: usize = 36;
@@ -19,25 +16,9 @@ const SHARE: u64 = 32;
 /// Bits of a cell's number at most. Finer grids than this decide hardly more boxes.
 const MAX_BITS: u32 = 12;
 
-/// Rows of a row group by what their bounds say of a box, one bit each.
-pub(crate) struct BoxRows {
-    /// Rows that meet it.
-    pub(crate) inside: BooleanBuffer,
-    /// Rows that may.
-    pub(crate) open: BooleanBuffer,
-}
-
-impl BoxRows {
-    /// All of `rows` rows inside, or none.
-    pub(super) fn all(rows: usize, inside: bool) -> Self {
-        let [set, unset] = [BooleanBuffer::new_set(rows), BooleanBuffer::new_unset(rows)];
-        Self { inside: if inside { set } else { unset.clone() }, open: unset }
-    }
-}
-
 /// One axis of a grid.
 #[derive(Clone, Copy)]
-struct Axis {
+pub(super) struct Axis {
     low: f64,
     high: f64,
     /// A power of two.
@@ -55,14 +36,14 @@ impl Axis {
 
     /// The first cells whose lower edges are not below `low`, and above `high`; behind the last
     /// edge where none are.
-    fn cells_between(self, low: f64, high: f64) -> [u32; 2] {
+    pub(super) fn cells_between(self, low: f64, high: f64) -> [u16; 2] {
         let first = |is_before: &dyn Fn(f64) -> bool| {
             let (mut from, mut to) = (0, self.cells + 1);
             while from < to {
                 let middle = from.midpoint(to);
                 if is_before(self.edge(middle)) { from = middle + 1 } else { to = middle }
             }
-            from
+            u16::try_from(from).unwrap_or(u16::MAX)
         };
         [first(&|edge| edge < low), first(&|edge| edge <= high)]
     }
@@ -98,7 +79,7 @@ struct Shape {
 
 /// Empty and null geometries of a block.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum EmptyRows {
+pub(super) enum EmptyRows {
     #[default]
     None,
     /// A bit for each row marks them.
@@ -179,65 +160,11 @@ fn cells(rows: &[Extent], [x, y]: [Axis; 2]) -> Vec<[[u32; 2]; 2]> {
     rows.iter().copied().map(of_row).collect()
 }
 
-/// A box in the cells of a grid, so that rows are compared without their edges.
-struct CellBox {
-    /// For either axis, of the first cell whose lower edge is not below the box, and above it.
-    limits: [[u32; 2]; 2],
-}
-
-impl CellBox {
-    fn new(Rectangle { west, south, east, north }: Rectangle, [x, y]: [Axis; 2]) -> Self {
-        Self { limits: [x.cells_between(west, east), y.cells_between(south, north)] }
-    }
-
-    /// Compares it with what lies in `cells`, the first and the one behind the last on either axis.
-    fn compare(&self, cells: [[u32; 2]; 2]) -> Overlap {
-        let [x, y] = [0, 1].map(|axis| {
-            let ([low, high], [first, end]) = (self.limits[axis], cells[axis]);
-            (first >= high || end < low, first >= low && end < high)
-        });
-        match () {
-            () if x.0 || y.0 => Overlap::None,
-            () if x.1 && y.1 => Overlap::Inside,
-            () => Overlap::Unknown,
-        }
-    }
-}
-
-/// Returns what `chunk`, the stored form of the bounds of `rows` rows, says of a box; `None` where
-/// it is no stored form of so many.
-pub(super) fn compare(chunk: &[u8], rows: usize, area: &GeometryBox) -> Option<BoxRows> {
-    let words = || Vec::with_capacity(rows.div_ceil(64));
-    let (mut inside, mut open) = (words(), words());
-    let mut rest = chunk;
-    let mut left = rows;
-    // A block fills words.
-    while left > 0 {
-        let length = BLOCK_ROWS.min(left);
-        let block = Block::split_off(&mut rest, length)?;
-        let of_all = match area.compare(block.bounds) {
-            Overlap::None => Some(0),
-            Overlap::Inside if block.shape.empty == EmptyRows::None => Some(u64::MAX),
-            _ => None,
-        };
-        match of_all {
-            Some(bits) => {
-                inside.resize(inside.len() + length.div_ceil(64), bits);
-                open.resize(inside.len(), 0);
-            }
-            None => block.compare_rows(length, area, &mut inside, &mut open),
-        }
-        left -= length;
-    }
-    let bits = |words| BooleanBuffer::new(Buffer::from_vec::<u64>(words), 0, rows);
-    rest.is_empty().then(|| BoxRows { inside: bits(inside), open: bits(open) })
-}
-
 /// A block as it is stored.
-struct Block<'a> {
-    bounds: Extent,
+pub(super) struct Block<'a> {
+    pub(super) bounds: Extent,
     shape: Shape,
-    grid: [Axis; 2],
+    pub(super) grid: [Axis; 2],
     /// Marks of empty rows.
     marks: &'a [u8],
     cells: &'a [u8],
@@ -245,7 +172,7 @@ struct Block<'a> {
 
 impl<'a> Block<'a> {
     /// Takes the block of `rows` rows off the beginning of `chunk`.
-    fn split_off(chunk: &mut &'a [u8], rows: usize) -> Option<Self> {
+    pub(super) fn split_off(chunk: &mut &'a [u8], rows: usize) -> Option<Self> {
         let mut bounds = NOTHING;
         for bound in &mut bounds {
             *bound = f64::from_le_bytes(*chunk.split_off(..8)?.first_chunk()?);
@@ -271,37 +198,14 @@ impl<'a> Block<'a> {
         Some(Self { bounds, shape, grid: shape.grid(bounds), marks, cells })
     }
 
-    /// Compares all `rows` rows, one bit each.
-    fn compare_rows(
-        &self,
-        rows: usize,
-        area: &GeometryBox,
-        inside: &mut Vec<u64>,
-        open: &mut Vec<u64>,
-    ) {
-        let boxes: Vec<CellBox> =
-            area.rectangles().map(|rectangle| CellBox::new(rectangle, self.grid)).collect();
-        let is_sure = self.shape.empty != EmptyRows::Unmarked;
-        for first in (0..rows).step_by(64) {
-            let (mut sure, mut maybe) = (0, 0);
-            for row in first..rows.min(first + 64) {
-                let Some(cells) = self.row_cells(row) else { continue };
-                let of_boxes = boxes.iter().map(|cell_box| cell_box.compare(cells));
-                let bit = 1_u64 << (row - first);
-                match of_boxes.fold(Overlap::None, Overlap::or) {
-                    Overlap::None => {}
-                    Overlap::Inside if is_sure => sure |= bit,
-                    Overlap::Inside | Overlap::Unknown => maybe |= bit,
-                }
-            }
-            inside.push(sure);
-            open.push(maybe);
-        }
+    /// Empty and null geometries that it may have.
+    pub(super) fn empty(&self) -> EmptyRows {
+        self.shape.empty
     }
 
     /// The first cell that a row has part in and the one behind the last, on either axis; `None`
     /// for one that is marked as empty.
-    fn row_cells(&self, row: usize) -> Option<[[u32; 2]; 2]> {
+    pub(super) fn row_cells(&self, row: usize) -> Option<[[u16; 2]; 2]> {
         if self.shape.empty == EmptyRows::Marked && bits_at(self.marks, row, 1) == 1 {
             return None;
         }
@@ -310,7 +214,8 @@ impl<'a> Block<'a> {
         let mut take = |bits: u32| {
             let number = packed & ((1 << bits) - 1);
             packed >>= bits;
-            u32::try_from(number).unwrap_or(u32::MAX)
+            // Two of `MAX_BITS` and one fit.
+            u16::try_from(number).unwrap_or(u16::MAX)
         };
         Some([0, 1].map(|axis| {
             let first = take(self.shape.cell);

@@ -10,7 +10,7 @@ use yearbook_domain::{Digest, Snapshot, StoredFile};
 use yearbook_storage::{ObjectStorage, Sidecar};
 use yearbook_workers::Workers;
 
-use super::blocks::{self, BoxRows};
+use super::row_cells::{BoxRows, RowCells};
 use super::stored::{self, GroupEntry};
 use crate::StorageFailure;
 use crate::decode::{FileSource, ParquetFile};
@@ -19,8 +19,8 @@ use crate::geometry_box::{GeometryBox, Overlap};
 /// Bytes of heads in memory. One of a table of a million rows has some 500.
 const HEAD_CACHE_BYTES: u64 = 8 << 20;
 
-/// Bytes of bounds in memory: those of some ten million rows.
-const CHUNK_CACHE_BYTES: u64 = 32 << 20;
+/// Bytes of bounds in memory: those of ten million rows.
+const CELL_CACHE_BYTES: u64 = 80 << 20;
 
 /// Bytes read at first: the heads of most files.
 const FIRST_BYTES: u64 = 16 << 10;
@@ -29,14 +29,14 @@ const FIRST_BYTES: u64 = 16 << 10;
 /// is missing.
 const REFRESH: Duration = Duration::from_secs(600);
 
-type Chunk = Option<Bytes>;
+type Cells = Option<Arc<RowCells>>;
 
 /// Bounds by digest of the snapshot's file, those that are missing too.
 #[derive(Clone)]
 pub(crate) struct RowBoundsCache {
     store: BoundsStore,
     heads: Cache<Digest, Option<Arc<[GroupEntry]>>>,
-    chunks: Cache<(Digest, usize), Chunk>,
+    cells: Cache<(Digest, usize), Cells>,
 }
 
 /// Bounds of the rows of a file.
@@ -51,13 +51,14 @@ impl RowBoundsCache {
             let groups = groups.as_ref().map_or(0, |groups| groups.len());
             u32::try_from(100 + groups * size_of::<GroupEntry>()).unwrap_or(u32::MAX)
         };
-        let of_chunk = |_: &(Digest, usize), chunk: &Chunk| {
-            u32::try_from(100 + chunk.as_ref().map_or(0, Bytes::len)).unwrap_or(u32::MAX)
+        let of_cells = |_: &(Digest, usize), cells: &Cells| {
+            let bytes = cells.as_ref().map_or(0, |cells| cells.bytes());
+            u32::try_from(100 + bytes).unwrap_or(u32::MAX)
         };
         Self {
             store: BoundsStore { files, workers },
             heads: Cache::weighted_and_expiring(HEAD_CACHE_BYTES, of_head, REFRESH),
-            chunks: Cache::weighted_and_expiring(CHUNK_CACHE_BYTES, of_chunk, REFRESH),
+            cells: Cache::weighted_and_expiring(CELL_CACHE_BYTES, of_cells, REFRESH),
         }
     }
 
@@ -102,19 +103,27 @@ impl RowBoundsCache {
         Ok(Some(groups.into()))
     }
 
-    async fn load_chunk(
+    async fn load_cells(
         &self,
-        file: &StoredFile,
+        source: &FileSource,
+        group: usize,
         entry: &GroupEntry,
-    ) -> Result<Chunk, StorageFailure> {
-        let chunk = match self.store.chunk(file, entry).await {
+    ) -> Result<Cells, StorageFailure> {
+        let file = &source.parquet.file;
+        let rows = entry.rows as usize;
+        let read = async {
+            let chunk = self.store.chunk(file, entry).await?;
+            let parse = move || Ok(RowCells::parse(&chunk, rows).map(Arc::new));
+            let cells = source.run_on_worker(group, parse).await?;
+            cells.ok_or_else(|| damaged(file, "the bounds of a row group are of no known form"))
+        };
+        match read.await {
             Err(failure) if failure.is_of_one_object() => {
                 tracing::warn!(%failure, "boxes read all geometry of a row group");
-                return Ok(None);
+                Ok(None)
             }
-            chunk => chunk?,
-        };
-        Ok(Some(chunk))
+            cells => cells.map(Some),
+        }
     }
 }
 
@@ -138,13 +147,13 @@ impl RowBounds {
             _ if entry.range.is_empty() => return Ok(None),
             _ => {}
         }
-        let file = &source.parquet.file;
-        let load = self.cache.load_chunk(file, entry);
-        let chunk = self.cache.chunks.try_get_with((file.sha256, group), load).await;
-        let Some(chunk) = chunk.map_err(|shared| StorageFailure::clone(&shared))? else {
+        let load = self.cache.load_cells(source, group, entry);
+        let key = (source.parquet.file.sha256, group);
+        let cells = self.cache.cells.try_get_with(key, load).await;
+        let Some(cells) = cells.map_err(|shared| StorageFailure::clone(&shared))? else {
             return Ok(None);
         };
-        source.run_on_worker(group, move || Ok(blocks::compare(&chunk, rows, &area))).await
+        Ok(Some(source.run_on_worker(group, move || Ok(cells.compare(&area))).await?))
     }
 }
 

@@ -11,8 +11,9 @@ use arrow::datatypes::Int32Type;
 use proptest::prelude::*;
 use yearbook_domain::{BoundingBox, Digest};
 
-use super::blocks::{compare, encode};
+use super::blocks::encode;
 use super::extent::{Extent, NOTHING, extent, is_nothing};
+use super::row_cells::RowCells;
 use super::stored::{head, head_bytes, parse_head};
 use super::*;
 use crate::geometry_box::{GeometryBox, Overlap};
@@ -66,7 +67,7 @@ proptest! {
         prop_assert!(chunk.len() as u64 <= bytes / 32, "{} of {bytes}", chunk.len());
         let area = GeometryBox::new(BoundingBox(bbox));
         if !chunk.is_empty() {
-            let found = compare(&chunk, rows.len(), &area).unwrap();
+            let found = RowCells::parse(&chunk, rows.len()).unwrap().compare(&area);
             for (index, row) in rows.iter().enumerate() {
                 let (inside, open) = (found.inside.value(index), found.open.value(index));
                 let exact = if is_nothing(*row) { Overlap::None } else { area.compare(*row) };
@@ -88,7 +89,8 @@ fn fine_bounds_leave_few_rows_open() {
     let area = GeometryBox::new(BoundingBox([3.03, 4.05, 4.02, 5.02]));
     let open = |bytes: u64| {
         let chunk = encode(&rows, bytes);
-        compare(&chunk, rows.len(), &area).map(|rows| rows.open.count_set_bits())
+        let cells = RowCells::parse(&chunk, rows.len())?;
+        Some(cells.compare(&area).open.count_set_bits())
     };
     let exact = rows.iter().filter(|row| area.compare(**row) == Overlap::Unknown).count();
     assert_eq!(exact, 40);
