@@ -166,12 +166,20 @@ impl<'c> Statement<'c> {
     /// Fetches every row.
     pub(crate) async fn all<R: DatabaseRow>(self) -> Result<Vec<R>, sqlx::Error> {
         let mut rows = Vec::new();
-        let mut read = |row: FetchedRow<'_>| {
-            rows.push(row.read()?);
+        self.for_each(|row| {
+            rows.push(row);
             Ok(())
-        };
-        self.read(false, &mut read).await?;
+        })
+        .await?;
         Ok(rows)
+    }
+
+    /// Hands every row to `take` as it arrives.
+    pub(crate) async fn for_each<R: DatabaseRow>(
+        self,
+        mut take: impl FnMut(R) -> Result<(), sqlx::Error> + Send,
+    ) -> Result<(), sqlx::Error> {
+        self.read(false, &mut |row: FetchedRow<'_>| take(row.read()?)).await
     }
 
     /// Fetches the first row, if there is one.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use yearbook_domain::{Dataset, DatasetName, Millis, Namespace, SnapshotSummary};
 
 use super::changes::{known_counts, revision};
-use super::snapshots::{COLUMNS, ColumnRow, SnapshotRow, snapshot_columns};
+use super::snapshots::{SnapshotRow, snapshot_columns};
 use super::sql_enum::RowContext;
 use super::{bump_revision, database_time, holds};
 use crate::cache::dataset_set::{DatasetSet, DatasetVersion};
@@ -52,10 +52,10 @@ const DATASET_VERSIONS: &str = dataset_versions!("");
 
 const DATASET_VERSION: &str = dataset_versions!(" AND d.name = $1");
 
-/// Lists the columns of each current snapshot as one JSON array: a row for each column takes a
+/// Lists the columns of each of some snapshots as one JSON array: a row for each column takes a
 /// driver twice as long.
-macro_rules! current_columns {
-    ($array:literal, $list:literal, $few_values:literal, $nullable:literal) => {
+macro_rules! listed_columns {
+    ($array:literal, $list:literal, $few_values:literal, $nullable:literal, $of:literal) => {
         concat!(
             "SELECT c.snapshot, CAST(",
             $array,
@@ -68,21 +68,34 @@ macro_rules! current_columns {
             ", c.text_traits)
                 ORDER BY c.position) AS TEXT) AS listed
             FROM columns c
-            WHERE c.snapshot IN (SELECT MAX(number) FROM snapshots GROUP BY dataset)
+            WHERE c.snapshot ",
+            $of,
+            "
             GROUP BY c.snapshot"
         )
     };
+    (SQLite, $of:literal) => {
+        listed_columns!(
+            "json_group_array",
+            "json_array",
+            "json(CASE WHEN c.few_values THEN 'true' ELSE 'false' END)",
+            "json(CASE WHEN c.nullable THEN 'true' ELSE 'false' END)",
+            $of
+        )
+    };
+    (PostgreSQL, $of:literal) => {
+        listed_columns!("json_agg", "json_build_array", "c.few_values", "c.nullable", $of)
+    };
+    ($of:literal) => {
+        [listed_columns!(SQLite, $of), listed_columns!(PostgreSQL, $of)]
+    };
 }
 
-const CURRENT_COLUMNS_SQLITE: &str = current_columns!(
-    "json_group_array",
-    "json_array",
-    "json(CASE WHEN c.few_values THEN 'true' ELSE 'false' END)",
-    "json(CASE WHEN c.nullable THEN 'true' ELSE 'false' END)"
-);
+/// For SQLite and for PostgreSQL.
+const CURRENT_COLUMNS: [&str; 2] =
+    listed_columns!("IN (SELECT MAX(number) FROM snapshots GROUP BY dataset)");
 
-const CURRENT_COLUMNS_POSTGRES: &str =
-    current_columns!("json_agg", "json_build_array", "c.few_values", "c.nullable");
+const COLUMNS_OF: [&str; 2] = listed_columns!("= $1");
 
 /// Lists retained snapshots with what each changed of the one before it.
 macro_rules! summaries {
@@ -224,26 +237,39 @@ async fn read_datasets(
     connection: &mut Connection<'_>,
     moved: &[DatasetVersion],
 ) -> Result<Vec<Dataset>, sqlx::Error> {
-    let (mut datasets, mut columns, mut summaries) = (Vec::new(), HashMap::new(), Vec::new());
+    let columns = COLUMNS_OF[usize::from(connection.is_postgres())];
+    let mut read = Vec::with_capacity(moved.len());
     for DatasetVersion { name, current, .. } in moved {
-        datasets.extend(connection.query(DATASET).bind(name.as_str()).fetch_optional().await?);
-        columns.insert(*current, connection.query(COLUMNS).bind(*current).all().await?);
-        summaries.extend(connection.query(SUMMARIES_OF).bind(name.as_str()).all().await?);
+        let found: Option<DatasetRow> =
+            connection.query(DATASET).bind(name.as_str()).fetch_optional().await?;
+        let Some(row) = found else { continue };
+        let mut parts = DatasetParts::default();
+        let listed = connection.query(columns).bind(*current).fetch_optional().await?;
+        listed.into_iter().for_each(|listed| parts.add_columns(listed));
+        let summaries = connection.query(SUMMARIES_OF).bind(name.as_str());
+        summaries.for_each(|row| parts.add_summary(row)).await?;
+        read.push(parts.assemble(row)?);
     }
-    assemble_datasets(datasets, columns, summaries)
+    Ok(read)
 }
 
+/// The rows of datasets come last, so that of all rows none but these are held.
 async fn read_all_datasets(connection: &mut Connection<'_>) -> Result<Vec<Dataset>, sqlx::Error> {
-    let datasets = connection.query(DATASETS).all().await?;
-    let columns = match connection.is_postgres() {
-        true => CURRENT_COLUMNS_POSTGRES,
-        false => CURRENT_COLUMNS_SQLITE,
+    let columns = CURRENT_COLUMNS[usize::from(connection.is_postgres())];
+    let mut parts = DatasetParts::default();
+    let add_columns = |listed| {
+        parts.add_columns(listed);
+        Ok(())
     };
-    let columns: Vec<ListedColumns> = connection.query(columns).all().await?;
-    let columns = columns.into_iter().map(ListedColumns::read);
-    let columns = columns.collect::<Result<_, sqlx::Error>>()?;
-    let summaries = connection.query(SUMMARIES).all().await?;
-    assemble_datasets(datasets, columns, summaries)
+    connection.query(columns).for_each(add_columns).await?;
+    connection.query(SUMMARIES).for_each(|row| parts.add_summary(row)).await?;
+    let mut read = Vec::with_capacity(parts.summaries.len());
+    let assemble = |row| {
+        read.push(parts.assemble(row)?);
+        Ok(())
+    };
+    connection.query(DATASETS).for_each(assemble).await?;
+    Ok(read)
 }
 
 /// Columns of a snapshot.
@@ -253,38 +279,42 @@ struct ListedColumns {
     listed: String,
 }
 
-impl ListedColumns {
-    fn read(self) -> Result<(i64, Vec<ColumnRow>), sqlx::Error> {
-        let columns = serde_json::from_str(&self.listed);
-        Ok((self.snapshot, columns.map_err(|error| sqlx::Error::Decode(error.into()))?))
-    }
+/// Answers that datasets are made of beside their own rows.
+#[derive(Default)]
+struct DatasetParts {
+    /// As text, by the number of the snapshot.
+    columns: HashMap<i64, String>,
+    /// By dataset, oldest first.
+    summaries: HashMap<String, Vec<SnapshotSummary>>,
 }
 
-/// Joins the three answers that make up the datasets. Columns are in order within each snapshot,
-/// `summaries` are oldest first within each dataset.
-fn assemble_datasets(
-    datasets: Vec<DatasetRow>,
-    mut columns_of: HashMap<i64, Vec<ColumnRow>>,
-    summaries: Vec<SummaryRow>,
-) -> Result<Vec<Dataset>, sqlx::Error> {
-    let mut summaries_of: HashMap<String, Vec<SnapshotSummary>> =
-        HashMap::with_capacity(datasets.len());
-    for row in summaries {
-        let (dataset, summary) = row.read()?;
-        summaries_of.entry(dataset).or_default().push(summary);
+impl DatasetParts {
+    fn add_columns(&mut self, ListedColumns { snapshot, listed }: ListedColumns) {
+        self.columns.insert(snapshot, listed);
     }
-    let mut assembled = Vec::with_capacity(datasets.len());
-    for DatasetRow { namespace, checked_at, current } in datasets {
+
+    fn add_summary(&mut self, row: SummaryRow) -> Result<(), sqlx::Error> {
+        let (dataset, summary) = row.read()?;
+        self.summaries.entry(dataset).or_default().push(summary);
+        Ok(())
+    }
+
+    /// Makes a dataset of its row and its parts, which are taken.
+    fn assemble(&mut self, row: DatasetRow) -> Result<Dataset, sqlx::Error> {
+        let DatasetRow { namespace, checked_at, current } = row;
         let dataset = current.dataset.clone();
         let place = RowContext { table: "datasets", row: &dataset };
-        let columns = columns_of.remove(&current.number).unwrap_or_default();
-        assembled.push(Dataset {
+        let listed = self.columns.remove(&current.number);
+        let columns = listed.map(|listed| serde_json::from_str(&listed)).transpose();
+        let columns = columns.map_err(|error| sqlx::Error::Decode(error.into()))?;
+        let mut snapshots = self.summaries.remove(&dataset).unwrap_or_default();
+        snapshots.shrink_to_fit();
+        Ok(Dataset {
             name: place.parse::<DatasetName>("name", &dataset)?,
             namespace: place.parse::<Namespace>("namespace", &namespace)?,
             checked_at: Millis(checked_at),
-            current: Arc::new(current.with_columns(columns)?),
-            snapshots: summaries_of.remove(&dataset).unwrap_or_default(),
-        });
+            current: Arc::new(current.with_columns(columns.unwrap_or_default())?),
+            snapshots,
+        })
     }
-    Ok(assembled)
 }

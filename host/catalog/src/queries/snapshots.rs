@@ -48,7 +48,7 @@ const SNAPSHOT_BY_NUMBER: &str =
 /// Selects what follows the newest snapshot needs of it.
 const CURRENT: &str = "SELECT number, id, file_sha256, created_at, held_at FROM snapshots WHERE dataset = $1 ORDER BY number DESC LIMIT 1";
 
-pub(super) const COLUMNS: &str = "
+const COLUMNS: &str = "
     SELECT snapshot, name, column_type, nullable, role, unit, description, few_values, text_traits
     FROM columns WHERE snapshot = $1 ORDER BY position";
 
@@ -173,6 +173,10 @@ impl SnapshotRow {
         let row = format!("dataset {}, snapshot {}", self.dataset, self.id);
         let place = RowContext { table: "snapshots", row: &row };
         let mut meaning: StoredMeaning = place.decode_json("meaning", &self.meaning)?;
+        let columns = columns.into_iter().map(|column| column.read(&row, &mut meaning));
+        let mut columns: Vec<Column> = columns.collect::<Result<_, _>>()?;
+        // Most of what a host of many datasets holds.
+        columns.shrink_to_fit();
         Ok(Snapshot {
             created_at: Millis(self.created_at),
             rows: place.count("row_count", self.row_count)?,
@@ -198,10 +202,7 @@ impl SnapshotRow {
             },
             refresh_cadence: self.refresh_cadence,
             bulk_redistribution: self.bulk_redistribution,
-            columns: columns
-                .into_iter()
-                .map(|column| column.read(&row, &mut meaning))
-                .collect::<Result<_, _>>()?,
+            columns,
             primary_key: place.decode_json("primary_key", &self.primary_key)?,
             dimensions: place.decode_json("dimensions", &self.dimensions)?,
             date_column: self.date_column,
