@@ -31,7 +31,13 @@ impl GeometryExtent {
 
     fn include(&mut self, x: f64, y: f64) {
         let [west, south, east, north] = self.bounds;
-        self.bounds = [west.min(x), south.min(y), east.max(x), north.max(y)];
+        // Neither is NaN, for which `min` and `max` take longer.
+        self.bounds = [
+            if x < west { x } else { west },
+            if y < south { y } else { south },
+            if x > east { x } else { east },
+            if y > north { y } else { north },
+        ];
     }
 
     /// West, south, east and north, where there is any position.
@@ -152,8 +158,10 @@ fn point(
 
 fn position([x, y]: [f64; 2], extent: &mut GeometryExtent, out: &mut Vec<u8>) {
     extent.include(x, y);
-    out.extend_from_slice(&x.to_le_bytes());
-    out.extend_from_slice(&y.to_le_bytes());
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&x.to_le_bytes());
+    bytes[8..].copy_from_slice(&y.to_le_bytes());
+    out.extend_from_slice(&bytes);
 }
 
 /// Items with their number before them.

@@ -26,7 +26,8 @@ pub(crate) fn write(
     while start < batch.rows() {
         let rows = start..end(&columns, start, batch.rows());
         start = rows.end;
-        out.reserve(size(&columns, rows.clone()) / 2);
+        // As if nothing were compressed: what is not used is never touched.
+        out.reserve(size(&columns, rows.clone()));
         let chunks = columns
             .iter()
             .map(|column| chunk(out, tools, column, rows.clone()))

@@ -22,6 +22,8 @@ import xlsxwriter
 pa.set_cpu_count(1)
 pa.set_io_thread_count(1)
 
+GEOMETRY = "geometry_wkt"
+
 # What SDMX-CSV says in front of every row.
 STRUCTURE = {"STRUCTURE": "dataflow", "STRUCTURE_ID": "AGENCY:TABLE(1.0)", "ACTION": "I"}
 
@@ -29,9 +31,8 @@ STRUCTURE = {"STRUCTURE": "dataflow", "STRUCTURE_ID": "AGENCY:TABLE(1.0)", "ACTI
 def areas(path, rows):
     """Rows with geometry, as shapely holds it."""
     table = pq.read_table(path).slice(0, rows).to_pandas()
-    return geopandas.GeoDataFrame(
-        table.drop(columns="geometry"), geometry=geopandas.GeoSeries.from_wkt(table["geometry"]), crs="OGC:CRS84"
-    )
+    shapes = geopandas.GeoSeries.from_wkt(table[GEOMETRY])
+    return geopandas.GeoDataFrame(table.drop(columns=GEOMETRY), geometry=shapes, crs="OGC:CRS84")
 
 
 def geojson_gdal(path, rows):

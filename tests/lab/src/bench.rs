@@ -20,6 +20,7 @@ use crate::product::{self, Product};
 
 mod adapters;
 mod cases;
+mod clients;
 mod equivalence;
 mod exports;
 mod features;
@@ -62,6 +63,8 @@ pub(crate) enum BenchPart {
     Features,
     /// GeoJSON, GeoParquet, XLSX, NDJSON, SDMX-CSV and SVG, Yearbook beside writers of each
     Formats,
+    /// A table as a data frame, by the clients in Python and R and without them
+    Clients,
     /// Observations as SDMX-ML, Yearbook beside sdmx1 and pysdmx
     Statistics,
 }
@@ -163,7 +166,7 @@ pub(crate) fn run(repository: &Repository, args: &BenchArgs) -> Result<()> {
     if args.includes(BenchPart::Plugins) {
         run_cargo_bench(&bench, "plugins", &mut figures)?;
     }
-    let of_binary: [(BenchPart, MeasureBinary); 10] = [
+    let of_binary: [(BenchPart, MeasureBinary); 11] = [
         (BenchPart::Plugins, swaps::measure),
         (BenchPart::Http, measure_http),
         (BenchPart::Selections, measure_selections),
@@ -173,6 +176,7 @@ pub(crate) fn run(repository: &Repository, args: &BenchArgs) -> Result<()> {
         (BenchPart::Adapters, adapters::measure),
         (BenchPart::Features, features::measure),
         (BenchPart::Formats, formats::measure),
+        (BenchPart::Clients, clients::measure),
         (BenchPart::Statistics, statistics::measure),
     ];
     if args.part != Some(BenchPart::Encode) {

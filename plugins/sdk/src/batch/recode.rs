@@ -160,8 +160,14 @@ fn recoded<S>(
         return Err(wrong("it is not text"));
     }
     let column = Column::new(field, array);
-    let (mut offsets, mut bytes, mut said) =
-        (vec![0; 4], Vec::new(), Vec::with_capacity(array.length));
+    // Growing step by step touches as much memory again; what is not used is never touched.
+    let texts = array.buffers.get(2).map_or(0, Vec::len);
+    let (mut offsets, mut bytes, mut said) = (
+        Vec::with_capacity((array.length + 1) * 4),
+        Vec::with_capacity(texts),
+        Vec::with_capacity(array.length),
+    );
+    offsets.extend_from_slice(&[0; 4]);
     for row in 0..array.length {
         said.push(column.text(row).map(|text| write(text, &mut bytes)).transpose()?);
         let end = i32::try_from(bytes.len()).map_err(|_| wrong("it becomes larger than 2 GiB"))?;
