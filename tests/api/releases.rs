@@ -136,6 +136,7 @@ async fn nothing_tells_of_a_release_before_its_time_contract_21() {
     ["ogc", "sdmx"].into_iter().for_each(|name| app.load(name));
     let key = app.key(Plan::Enterprise).await;
     let old = app.publish(&harvest()).await;
+    app.until_listed("harvest").await;
     let before = answers(&app, &key, NO_ID).await;
     // An answer from memory is the same one.
     assert_eq!(answers(&app, &key, NO_ID).await, before);

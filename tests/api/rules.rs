@@ -1,8 +1,6 @@
 //! Rules that hold on every route alike, or that no other module is about. Named, as all are, after
 //! where the rule stands; `docs/spec` has them all.
 
-use std::time::Duration;
-
 use futures::StreamExt;
 use serde_json::{Value, json};
 use yearbook_domain::{Millis, Plan};
@@ -248,10 +246,7 @@ async fn a_pinned_snapshot_has_the_same_bytes_after_a_refresh_spec_9_3() {
 async fn head_says_what_get_says_contract_3() {
     let app = with_harvest().await;
     let key = app.key(Plan::Enterprise).await;
-    // The list is of the search index, which follows what is published.
-    while !app.get("/datasets").send().await.text().contains("harvest") {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    app.until_listed("harvest").await;
     // Headers that a HEAD may leave out, and those that differ with every answer.
     let free = ["content-length", "link", "x-next-page", "x-request-id"];
     let data =

@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use tempfile::TempDir;
@@ -378,6 +379,13 @@ impl TestApp {
         let published = Box::pin(publisher.publish(&package, &SilentReporter)).await.unwrap();
         self.catalog_cache.refresh().await.unwrap();
         published.publication.snapshot.id.to_string()
+    }
+
+    /// Waits for the search index, by which pages list datasets: it follows what is published.
+    pub async fn until_listed(&self, dataset: &str) {
+        while !self.get("/datasets").send().await.text().contains(dataset) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 
     /// Publishes a package that nobody sees before `at`; the id of its snapshot.
