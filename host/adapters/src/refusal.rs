@@ -96,7 +96,7 @@ pub(crate) struct RefusalWriter<'a> {
     app: &'a AdaptersState,
     request_id: String,
     may_ask: bool,
-    /// Whose key the request has, once it was checked.
+    /// Owner of the request's key, once it was checked.
     pub(crate) caller: Option<KeyId>,
 }
 

@@ -44,7 +44,7 @@ impl Exchange {
         Self { parts, auth, reservation: None }
     }
 
-    /// Whose key the request has.
+    /// Owner of the request's key.
     pub(crate) fn key_id(&self) -> Option<&KeyId> {
         self.auth.as_ref().map(|auth| auth.caller.id())
     }

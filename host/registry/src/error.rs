@@ -69,7 +69,7 @@ pub enum RegistryError {
         action: &'static str,
         /// Repository.
         repository: String,
-        /// Whose credentials were tried, and the registry's answer.
+        /// Credentials that were tried, by their owner, and the registry's answer.
         detail: String,
     },
     /// The credentials cannot be read.

@@ -22,7 +22,7 @@ const LAST_RESORT_PERCENT: u64 = 50;
 /// One response that a release failed.
 #[derive(Clone, Debug)]
 pub(crate) struct FailureRecord {
-    /// Whose request it was.
+    /// Caller that made the request.
     pub(crate) client: KeyId,
     /// Request, the same for the same bytes.
     pub(crate) request: String,

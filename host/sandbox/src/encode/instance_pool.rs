@@ -24,7 +24,7 @@ pub(crate) struct InstancePool {
     held: usize,
     /// Instances at most.
     width: usize,
-    /// Whose share they count in.
+    /// Owner of the share that they count in.
     holder: CallerShare,
 }
 

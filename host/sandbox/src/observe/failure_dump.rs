@@ -42,7 +42,7 @@ pub struct FailureDump {
 pub struct DumpMetadata {
     /// [`DUMP_VERSION`].
     pub version: u32,
-    /// Whose failure it is.
+    /// Component that failed.
     pub component: FailingComponent,
     /// The call that failed.
     pub call: GuestFunction,

@@ -38,7 +38,7 @@ impl PluginMetrics {
         Self::new(ReleaseName { id, version: String::new() })
     }
 
-    /// Whose counters these are.
+    /// Release that the counters are of.
     #[must_use]
     pub fn release(&self) -> &ReleaseName {
         &self.release
