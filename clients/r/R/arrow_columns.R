@@ -10,6 +10,11 @@ bits <- function(buffer, count) {
   as.logical(rawToBits(buffer[seq_len(ceiling(count / 8))]))[seq_len(count)]
 }
 
+# `size` bytes behind the first `start`. A range of numbers is not spelled out as their sum would be.
+slice_bytes <- function(bytes, start, size) {
+  if (size == 0) raw() else bytes[(start + 1):(start + size)]
+}
+
 numbers_in <- function(buffer, what, count, width, signed = TRUE) {
   if (length(buffer) < count * width) abort_unreadable("a buffer is shorter than its column")
   readBin(buffer, what, count, width, signed, "little")
@@ -80,7 +85,7 @@ decode_text <- function(type, count, nulls, next_buffer) {
   if (anyNA(offsets) || first < 0 || is.unsorted(offsets) || last > length(data)) {
     abort_unreadable("the offsets of a text column are not in order")
   }
-  data <- data[first + seq_len(last - first)]
+  data <- slice_bytes(data, first, last - first)
   if (any(data == 0)) abort_unreadable("a text has a zero byte, which R cannot hold")
   ended <- raw(length(data) + count)
   ended[-(offsets[-1] - first + seq_len(count))] <- data
@@ -91,10 +96,23 @@ decode_text <- function(type, count, nulls, next_buffer) {
   values
 }
 
+# Positions in a dictionary, from 0; NA where the row is null.
+decode_indices <- function(type, count, nulls, next_buffer) {
+  if (type$width != 32 || !type$signed) {
+    return(int64_as_numbers(decode_integer(type, count, nulls, next_buffer)))
+  }
+  missing <- null_positions(next_buffer(), count, nulls)
+  index <- numbers_in(next_buffer(), "integer", count, 4L)
+  index[missing] <- 0L
+  if (anyNA(index)) abort_unreadable("an index points beyond its dictionary")
+  index[missing] <- NA_integer_
+  index
+}
+
 decode_dictionary <- function(type, count, nulls, next_buffer, dictionaries) {
-  values <- dictionaries[[as.character(type$id)]]
+  values <- dictionaries[[as.character(type$id)]]$values
   if (is.null(values)) abort_unreadable("a dictionary comes after its first use")
-  index <- int64_as_numbers(decode_integer(type$index, count, nulls, next_buffer))
+  index <- decode_indices(type$index, count, nulls, next_buffer)
   size <- if (is_int64(values)) int64_length(values) else length(values)
   if (any(index < 0 | index >= size, na.rm = TRUE)) {
     abort_unreadable("an index points beyond its dictionary")

@@ -117,7 +117,7 @@ decode_batch <- function(buffer, table, body, types, dictionaries) {
     if (first < 0 || size < 0 || first + size > length(body)) {
       abort_unreadable("a buffer lies beyond the body of its message")
     }
-    body[first + seq_len(size)]
+    slice_bytes(body, first, size)
   }
   columns <- lapply(seq_along(types), function(i) {
     if (fb_i64(buffer, nodes[i]) != rows) abort_unreadable("the columns of a batch differ in length")
@@ -126,19 +126,23 @@ decode_batch <- function(buffer, table, body, types, dictionaries) {
   list(rows = rows, columns = columns)
 }
 
-# `dictionaries` with the one in `message`, which replaces or extends the one of its id.
+# `dictionaries` with the one in `message`, which replaces or extends the one of its id. One that is
+# repeated, as services do before each batch, is decoded once.
 add_dictionary <- function(message, schema, dictionaries) {
   id <- fb_scalar(message$buffer, message$header, 0, fb_i64, 0)
+  key <- as.character(id)
+  extends <- fb_scalar(message$buffer, message$header, 2, fb_u8, 0L) != 0
+  known <- dictionaries[[key]]
+  if (!extends && identical(known$message, message)) return(dictionaries)
   types <- Filter(
     function(type) type$kind == "dictionary" && type$id == id, lapply(schema$fields, `[[`, "type")
   )
   data <- fb_table(message$buffer, message$header, 1)
   if (length(types) == 0 || is.null(data)) abort_unreadable("a dictionary belongs to no column")
   values <- decode_batch(message$buffer, data, message$body, list(types[[1]]$values), list())
-  key <- as.character(id)
-  extends <- fb_scalar(message$buffer, message$header, 2, fb_u8, 0L) != 0
-  known <- if (extends && !is.null(dictionaries[[key]])) list(dictionaries[[key]])
-  dictionaries[[key]] <- bind_chunks(c(known, values$columns), types[[1]]$values)
+  before <- if (extends && !is.null(known)) list(known$values)
+  values <- bind_chunks(c(before, values$columns), types[[1]]$values)
+  dictionaries[[key]] <- list(values = values, message = if (!extends) message)
   dictionaries
 }
 

@@ -174,7 +174,8 @@ plan_pull <- function(budget, name, query, limit, address = data_address(name)) 
 }
 
 page_query <- function(query, rows, cursor = NULL) {
-  c(query, list(limit = sprintf("%.0f", rows), format = "arrow", cursor = cursor))
+  # A text that repeats is decoded once.
+  c(query, list(limit = sprintf("%.0f", rows), format = "arrow", arrow.dictionaries = "true", cursor = cursor))
 }
 
 # Pages of the plan that are in the cache already. They are confirmed by 304, which is free.

@@ -47,6 +47,27 @@ test_that("other types of Arrow are read, and dictionaries that grow or are repl
   expect_identical(read("replaced_dictionary.arrows")$columns$coded, c("a", "b", "c", "d", NA))
 })
 
+test_that("a dictionary that is repeated stays as it is, and one that grows does so each time", {
+  messages <- function(name) {
+    connection <- file(fixture(name), "rb")
+    on.exit(close(connection))
+    found <- list()
+    while (!is.null(message <- yearbook:::read_message(connection))) found[[length(found) + 1L]] <- message
+    found
+  }
+  for (name in c("grown_dictionary.arrows", "replaced_dictionary.arrows")) {
+    found <- messages(name)
+    schema <- yearbook:::arrow_schema(found[[1]]$buffer, found[[1]]$header)
+    add <- function(message, known) yearbook:::add_dictionary(message, schema, known)
+    coded <- Filter(function(message) message$kind == 2L, found)
+    once <- Reduce(function(known, message) add(message, known), coded, list())
+    twice <- add(coded[[length(coded)]], once)
+    grows <- name == "grown_dictionary.arrows"
+    expect_identical(length(twice[[1]]$values) > length(once[[1]]$values), grows, info = name)
+    if (!grows) expect_identical(twice, once)
+  }
+})
+
 test_that("a stream without rows has its columns", {
   frame <- demo("empty.arrows")
   expect_equal(dim(frame), c(0L, 6L))

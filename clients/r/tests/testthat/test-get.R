@@ -99,9 +99,11 @@ test_that("filters are sent as the service names them", {
          columns = c("date", "value"), geometry = FALSE, snapshot = strrep("a", 32))
   query <- gets_of(fake)[[1]]$query
   expect_identical(
-    query[c("start", "end", "dimensions", "columns", "geometry", "snapshot", "format")],
+    query[c("start", "end", "dimensions", "columns", "geometry", "snapshot", "format",
+            "arrow.dictionaries")],
     list(start = "2020-01-01", end = "2021-01-01", dimensions = "M\u0101ori & co",
-         columns = "date,value", geometry = "false", snapshot = strrep("a", 32), format = "arrow")
+         columns = "date,value", geometry = "false", snapshot = strrep("a", 32), format = "arrow",
+         arrow.dictionaries = "true")
   )
 })
 

@@ -80,7 +80,8 @@ test_that("revisions are rows with the moments between which they stood (contrac
   gets <- gets_of(fake, "/v1/datasets/demo/revisions")
   expect_identical(
     vapply(gets, `[[`, "", "text"),
-    paste0("sort=date&where.value.ge=0&since=2026-11-19T21%3A45%3A00Z&limit=5&format=arrow", c("", "&cursor=second"))
+    paste0("sort=date&where.value.ge=0&since=2026-11-19T21%3A45%3A00Z&limit=5&format=arrow",
+           "&arrow.dictionaries=true", c("", "&cursor=second"))
   )
   expect_identical(names(found), c("date", "region", "value", "count", "flag", "note", "_valid_from", "_valid_to"))
   expect_s3_class(found, "tbl_df")
