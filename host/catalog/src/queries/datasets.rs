@@ -91,7 +91,7 @@ macro_rules! listed_columns {
     };
 }
 
-/// For SQLite and for PostgreSQL.
+/// Statements for SQLite and for PostgreSQL.
 const CURRENT_COLUMNS: [&str; 2] =
     listed_columns!("IN (SELECT MAX(number) FROM snapshots GROUP BY dataset)");
 
@@ -253,7 +253,7 @@ async fn read_datasets(
     Ok(read)
 }
 
-/// The rows of datasets come last, so that of all rows none but these are held.
+/// Reads the rows of datasets last: each is put together as it arrives, and none is held.
 async fn read_all_datasets(connection: &mut Connection<'_>) -> Result<Vec<Dataset>, sqlx::Error> {
     let columns = CURRENT_COLUMNS[usize::from(connection.is_postgres())];
     let mut parts = DatasetParts::default();
