@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use procfs::process::{ClearRefs, Process, Stat, Status};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 use crate::http::{self, HttpRequest};
 use yearbook_xtask::command;
@@ -76,6 +77,22 @@ impl MeasuredRun {
         }
         let output = fs::read_to_string(&output).context("cannot read what a command printed")?;
         Ok(Self { seconds, peak_mebibytes, output })
+    }
+
+    /// A number of the JSON object that it printed.
+    pub(crate) fn figure(&self, name: &str) -> Result<f64> {
+        let said: Value = serde_json::from_str(&self.output).context("no figures")?;
+        said[name].as_f64().context("a figure is missing")
+    }
+
+    /// Figures of so many rows in the `seconds` that it printed, and its memory.
+    pub(crate) fn speed(&self, rows: u64) -> Result<[(&'static str, f64); 3]> {
+        let seconds = self.figure("seconds")?;
+        Ok([
+            ("seconds", seconds),
+            ("million_rows_a_second", rows as f64 / seconds / 1e6),
+            ("peak_mib", self.peak_mebibytes),
+        ])
     }
 }
 

@@ -4,8 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result};
-use serde_json::Value;
+use anyhow::Result;
 use yearbook_xtask::{command, demo, tools};
 
 use super::Bench;
@@ -34,32 +33,24 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
     let library = r_library(bench)?;
     let key = product.key("enterprise")?;
     let server = product.serve(&machine::all(), false)?;
-    let python = || {
-        let mut python = bench.script("clients.py");
-        python.env("PYTHONPATH", clients.join("python/src"));
-        python
-    };
-    let r = || {
-        let mut r = Command::new("Rscript");
-        r.arg(bench.repository.root().join("tests/lab/peers/clients.R")).env("R_LIBS", &library);
-        r
-    };
-    let python: (_, &dyn Fn() -> Command, &[&str]) = ("a million rows in Python", &python, &PYTHON);
-    let r: (_, &dyn Fn() -> Command, &[&str]) = ("a million rows in R", &r, &R);
-    for (name, script, ways) in [python, r] {
+    let scripts = bench.repository.root().join("tests/lab/peers");
+    for (name, program, script, (variable, own), ways) in [
+        (
+            "a million rows in Python",
+            bench.python.as_path(),
+            "clients.py",
+            ("PYTHONPATH", clients.join("python/src")),
+            &PYTHON[..],
+        ),
+        ("a million rows in R", Path::new("Rscript"), "clients.R", ("R_LIBS", library), &R[..]),
+    ] {
         for who in ways {
-            let mut run = script();
+            let mut run = Command::new(program);
+            run.arg(scripts.join(script)).env(variable, &own);
             run.args([who, TABLE, &LONG_ROWS.to_string(), &bench.args.runs.to_string()]);
             run.env("SERVICE_BASE_URL", &server.process.base).env("SERVICE_API_KEY", &key);
             let run = MeasuredRun::run_to_end(&mut run, &folder)?;
-            let said: Value = serde_json::from_str(&run.output).context("no figures")?;
-            let seconds = said["seconds"].as_f64().context("a figure is missing")?;
-            let values = [
-                ("seconds", seconds),
-                ("million_rows_a_second", LONG_ROWS as f64 / seconds / 1e6),
-                ("peak_mib", run.peak_mebibytes),
-            ];
-            figures.add(PART, name, who, values);
+            figures.add(PART, name, who, run.speed(LONG_ROWS)?);
         }
     }
     product::empty(&folder)

@@ -6,7 +6,6 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use serde_json::Value;
 use yearbook_generate::TableShape;
 use yearbook_xtask::{command, demo};
 
@@ -86,16 +85,8 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
                 peer.args([&rows.to_string(), &runs]).arg(&folder),
                 &folder,
             )?;
-            let said: Value = serde_json::from_str(&run.output).context("no figures")?;
-            let value = |name: &str| said[name].as_f64().context("a figure is missing");
-            let seconds = value("seconds")?;
-            let values = [
-                ("seconds", seconds),
-                ("million_rows_a_second", *rows as f64 / seconds / 1e6),
-                ("megabytes", value("megabytes")?),
-                ("peak_mib", run.peak_mebibytes),
-            ];
-            figures.add(PART, format, who, values);
+            let megabytes = ("megabytes", run.figure("megabytes")?);
+            figures.add(PART, format, who, run.speed(*rows)?.into_iter().chain([megabytes]));
         }
     }
     product::empty(&folder)

@@ -3,8 +3,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
-use serde_json::Value;
+use anyhow::Result;
 use yearbook_xtask::{command, demo};
 
 use super::Bench;
@@ -81,14 +80,7 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
             .args([GIVEN, bench.args.runs.into()].map(|number: u64| number.to_string()));
         peer.env("YEARBOOK_KEY", &key);
         let run = MeasuredRun::run_to_end(&mut peer, &folder)?;
-        let said: Value = serde_json::from_str(&run.output).context("no figures")?;
-        let seconds = said["seconds"].as_f64().context("a figure is missing")?;
-        let values = [
-            ("seconds", seconds),
-            ("million_rows_a_second", GIVEN as f64 / seconds / 1e6),
-            ("peak_mib", run.peak_mebibytes),
-        ];
-        figures.add(PART, "sdmx-ml, series", who, values);
+        figures.add(PART, "sdmx-ml, series", who, run.speed(GIVEN)?);
         figures.note(Some(format!("{GIVEN} observations")));
     }
     product::empty(&folder)

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use serde_json::{Value, json};
+use serde_json::json;
 use yearbook_xtask::{command, demo};
 
 use super::Bench;
@@ -79,16 +79,8 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
             let mut peer = bench.script("transforms.py");
             peer.args([who, case]).arg(folder.join(format!("{table}.parquet")));
             let run = MeasuredRun::run_to_end(peer.arg(&runs).arg(&ours), &folder)?;
-            let said: Value = serde_json::from_str(&run.output).context("no figures")?;
-            let value = |name: &str| said[name].as_f64().context("a figure is missing");
-            let seconds = value("seconds")?;
-            let values = [
-                ("seconds", seconds),
-                ("million_rows_a_second", LONG_ROWS as f64 / seconds / 1e6),
-                ("calculation_s", value("calculation_s")?),
-                ("peak_mib", run.peak_mebibytes),
-            ];
-            figures.add(PART, case, who, values);
+            let calculation = ("calculation_s", run.figure("calculation_s")?);
+            figures.add(PART, case, who, run.speed(LONG_ROWS)?.into_iter().chain([calculation]));
         }
     }
     product::empty(&folder)
