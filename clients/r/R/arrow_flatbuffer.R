@@ -1,28 +1,40 @@
 # Flatbuffers: reads tables, vectors and scalars of the metadata of an Arrow message.
 #
-# A buffer is a raw vector, a position counts bytes from 0. Every read is checked against the end
-# of the buffer, so that damaged metadata is an error. Knows nothing of Arrow.
+# A position counts bytes from 0. Every read is checked against the end of the buffer, so that
+# damaged metadata is an error. Knows nothing of Arrow.
 # Format: https://flatbuffers.dev/internals/
 
-fb_bytes <- function(buffer, position, size) {
-  if (!is.finite(position) || position < 0 || position + size > length(buffer)) {
-    abort_unreadable("the metadata of a message points beyond its end")
-  }
-  buffer[position + seq_len(size)]
+# A buffer: its bytes, and the numbers of two and of four bytes that they are. Numbers lie at
+# multiples of their width in this format, so that each is read by its index.
+fb_buffer <- function(bytes) {
+  size <- length(bytes)
+  list(
+    bytes = bytes,
+    halves = readBin(bytes, "integer", size %/% 2, 2L, FALSE, "little"),
+    words = readBin(bytes, "integer", size %/% 4, 4L, TRUE, "little")
+  )
 }
 
-fb_u8 <- function(buffer, position) as.integer(fb_bytes(buffer, position, 1L))
+abort_beyond <- function() abort_unreadable("the metadata of a message points beyond its end")
+
+# The element at `position` of a buffer's numbers of `width` bytes.
+fb_at <- function(numbers, position, width) {
+  index <- position / width + 1
+  if (!is.finite(index) || index < 1 || index > length(numbers) || index %% 1 != 0) abort_beyond()
+  numbers[[index]]
+}
+
+fb_u8 <- function(buffer, position) as.integer(fb_at(buffer$bytes, position, 1))
+
+fb_u16 <- function(buffer, position) fb_at(buffer$halves, position, 2)
 
 fb_i16 <- function(buffer, position) {
-  readBin(fb_bytes(buffer, position, 2L), "integer", 1L, 2L, TRUE, "little")
-}
-
-fb_u16 <- function(buffer, position) {
-  readBin(fb_bytes(buffer, position, 2L), "integer", 1L, 2L, FALSE, "little")
+  value <- fb_u16(buffer, position)
+  if (value < 32768L) value else value - 65536L
 }
 
 fb_i32 <- function(buffer, position) {
-  value <- readBin(fb_bytes(buffer, position, 4L), "integer", 1L, 4L, TRUE, "little")
+  value <- fb_at(buffer$words, position, 4)
   if (is.na(value)) -2147483648 else value
 }
 
@@ -60,7 +72,9 @@ fb_table <- function(buffer, table, index) {
 fb_text <- function(buffer, table, index) {
   position <- fb_table(buffer, table, index)
   if (is.null(position)) return(NULL)
-  text <- fb_bytes(buffer, position + 4, fb_u32(buffer, position))
+  size <- fb_u32(buffer, position)
+  if (position + 4 + size > length(buffer$bytes)) abort_beyond()
+  text <- buffer$bytes[position + 4 + seq_len(size)]
   if (any(text == 0)) abort_unreadable("a name in the metadata has a zero byte")
   text <- rawToChar(text)
   Encoding(text) <- "UTF-8"
@@ -73,10 +87,19 @@ fb_elements <- function(buffer, table, index, size) {
   position <- fb_table(buffer, table, index)
   if (is.null(position)) return(numeric())
   count <- fb_u32(buffer, position)
-  if (position + 4 + count * size > length(buffer)) {
-    abort_unreadable("the metadata of a message points beyond its end")
-  }
+  if (position + 4 + count * size > length(buffer$bytes)) abort_beyond()
   position + 4 + size * (seq_len(count) - 1)
+}
+
+# A vector field whose elements are two 64-bit integers each: a column each, in doubles.
+fb_pairs <- function(buffer, table, index) {
+  first <- fb_elements(buffer, table, index, 16)
+  if (length(first) == 0) return(matrix(0, 2, 0))
+  if (first[1] %% 4 != 0) abort_beyond()
+  words <- as.double(buffer$words[first[1] / 4 + seq_len(4 * length(first))])
+  words[is.na(words)] <- -2147483648
+  low <- words[c(TRUE, FALSE)]
+  matrix(low + 4294967296 * (words[c(FALSE, TRUE)] + (low < 0)), 2)
 }
 
 # Positions of the tables that a vector field refers to.

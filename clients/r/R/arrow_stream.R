@@ -13,9 +13,16 @@ MAX_BODY_BYTES <- 1024^3
 # here.
 MAX_BATCH_ROWS <- 2^24
 
-# Integers as `int64`, dates as text: what the digest is computed from, and what `as_frame()`
+# Integers as `int64`, dates as text: what the digest is computed from, and what `as_table()`
 # converts. Returns columns, a data frame that describes them, rows and metadata.
 read_arrow_stream <- function(path) {
+  found <- read_coded_stream(path)
+  found$columns <- lapply(found$columns, uncoded)
+  found
+}
+
+# As `read_arrow_stream()`, where columns that have a dictionary are `coded`.
+read_coded_stream <- function(path) {
   tryCatch(decode_stream(path), error = function(error) {
     # Damaged metadata may lead anywhere; wherever it does, the answer is unreadable.
     if (inherits(error, "yb_error")) stop(error)
@@ -27,6 +34,7 @@ decode_stream <- function(path) {
   connection <- file(path, "rb")
   on.exit(close(connection))
   schema <- NULL
+  types <- NULL
   dictionaries <- list()
   chunks <- list()
   rows <- 0
@@ -36,13 +44,13 @@ decode_stream <- function(path) {
     if (message$kind == 1L) {
       if (!is.null(schema)) abort_unreadable("the stream has two schemas")
       schema <- arrow_schema(message$buffer, message$header)
+      types <- lapply(schema$fields, `[[`, "type")
     } else if (is.null(schema)) {
       abort_unreadable("the stream does not begin with a schema")
     } else if (message$kind == 2L) {
-      dictionaries <- add_dictionary(message, schema, dictionaries)
+      dictionaries <- add_dictionary(message, types, dictionaries)
     } else if (message$kind == 3L) {
-      batch <- decode_batch(message$buffer, message$header, message$body,
-                            lapply(schema$fields, `[[`, "type"), dictionaries)
+      batch <- decode_batch(message, message$header, types, dictionaries)
       rows <- rows + batch$rows
       chunks[[length(chunks) + 1L]] <- batch$columns
     } else {
@@ -51,8 +59,8 @@ decode_stream <- function(path) {
   }
   if (is.null(schema)) abort_unreadable("the stream has no schema")
   if (length(readBin(connection, "raw", 1L))) abort_unreadable("bytes follow the end of the stream")
-  columns <- lapply(seq_along(schema$fields), function(i) {
-    bind_chunks(lapply(chunks, `[[`, i), schema$fields[[i]]$type)
+  columns <- lapply(seq_along(types), function(i) {
+    bind_chunks(lapply(chunks, `[[`, i), types[[i]], dictionaries)
   })
   names(columns) <- names(schema$fields)
   list(
@@ -79,12 +87,12 @@ read_exactly <- function(connection, size) {
 
 # The next message; NULL at the end marker.
 read_message <- function(connection) {
-  frame <- read_exactly(connection, 8)
-  if (any(frame[1:4] != 0xff)) abort_unreadable("this is no Arrow stream")
+  frame <- fb_buffer(read_exactly(connection, 8))
+  if (!identical(frame$words[1], -1L)) abort_unreadable("this is no Arrow stream")
   size <- fb_u32(frame, 4)
   if (size == 0) return(NULL)
   if (size > MAX_METADATA_BYTES) abort_unreadable("the metadata of a message is too large")
-  buffer <- read_exactly(connection, size)
+  buffer <- fb_buffer(read_exactly(connection, size))
   message <- fb_root(buffer)
   length <- fb_scalar(buffer, message, 3, fb_i64, 0)
   if (length < 0 || length > MAX_BODY_BYTES) abort_unreadable("the body of a message is too large")
@@ -98,64 +106,82 @@ read_message <- function(connection) {
   )
 }
 
-# Rows and decoded columns of the record batch at `table`.
-decode_batch <- function(buffer, table, body, types, dictionaries) {
+# Rows and decoded columns of the record batch at `table` of a message.
+decode_batch <- function(message, table, types, dictionaries) {
+  buffer <- message$buffer
   rows <- fb_scalar(buffer, table, 0, fb_i64, 0)
   if (!is.null(fb_table(buffer, table, 3))) {
     abort_unreadable("the bodies are compressed; ask for an uncompressed Arrow stream")
   }
-  nodes <- fb_elements(buffer, table, 1, 16)
-  buffers <- fb_elements(buffer, table, 2, 16)
-  if (length(nodes) != length(types)) abort_unreadable("a batch lacks columns")
+  nodes <- fb_pairs(buffer, table, 1)
+  if (ncol(nodes) != length(types)) abort_unreadable("a batch lacks columns")
   if (rows < 0 || rows > MAX_BATCH_ROWS) abort_unreadable("a batch has too many rows")
-  used <- 0L
-  next_buffer <- function() {
-    used <<- used + 1L
-    if (used > length(buffers)) abort_unreadable("a batch lacks buffers")
-    first <- fb_i64(buffer, buffers[used])
-    size <- fb_i64(buffer, buffers[used] + 8)
-    if (first < 0 || size < 0 || first + size > length(body)) {
-      abort_unreadable("a buffer lies beyond the body of its message")
-    }
-    slice_bytes(body, first, size)
-  }
+  if (any(nodes[1, ] != rows)) abort_unreadable("the columns of a batch differ in length")
+  body <- rawConnection(message$body)
+  on.exit(close(body))
+  take <- taker(body, length(message$body), fb_pairs(buffer, table, 2))
   columns <- lapply(seq_along(types), function(i) {
-    if (fb_i64(buffer, nodes[i]) != rows) abort_unreadable("the columns of a batch differ in length")
-    decode_column(types[[i]], rows, fb_i64(buffer, nodes[i] + 8), next_buffer, dictionaries)
+    decode_column(types[[i]], rows, nodes[2, i], take, dictionaries)
   })
   list(rows = rows, columns = columns)
 }
 
+# A function that reads the next of `buffers` from a body of `size` bytes: so many numbers, or, without
+# a count, all of its bytes. A connection is read from any place without a copy of what lies there.
+taker <- function(body, size, buffers) {
+  first <- buffers[1, ]
+  sizes <- buffers[2, ]
+  if (any(first < 0 | sizes < 0 | first + sizes > size)) {
+    abort_unreadable("a buffer lies beyond the body of its message")
+  }
+  used <- 0L
+  function(what, count = NULL, width = 1L, signed = TRUE) {
+    used <<- used + 1L
+    if (used > length(sizes)) abort_unreadable("a batch lacks buffers")
+    if (is.null(count)) count <- sizes[used]
+    if (count * width > sizes[used]) abort_unreadable("a buffer is shorter than its column")
+    if (count == 0) return(vector(what, 0L))
+    seek(body, first[used])
+    readBin(body, what, count, width, signed, "little")
+  }
+}
+
 # `dictionaries` with the one in `message`, which replaces or extends the one of its id. One that is
 # repeated, as services do before each batch, is decoded once.
-add_dictionary <- function(message, schema, dictionaries) {
+#
+# Each keeps all values that it has had, in `parts`, so that columns are looked up once: those in force
+# are the last `size` of them, with `before` others before them.
+add_dictionary <- function(message, types, dictionaries) {
   id <- fb_scalar(message$buffer, message$header, 0, fb_i64, 0)
   key <- as.character(id)
   extends <- fb_scalar(message$buffer, message$header, 2, fb_u8, 0L) != 0
-  known <- dictionaries[[key]]
+  known <- or_default(dictionaries[[key]], list(before = 0L, size = 0L))
   if (!extends && identical(known$message, message)) return(dictionaries)
-  types <- Filter(
-    function(type) type$kind == "dictionary" && type$id == id, lapply(schema$fields, `[[`, "type")
-  )
+  types <- Filter(function(type) type$kind == "dictionary" && type$id == id, types)
   data <- fb_table(message$buffer, message$header, 1)
   if (length(types) == 0 || is.null(data)) abort_unreadable("a dictionary belongs to no column")
-  values <- decode_batch(message$buffer, data, message$body, list(types[[1]]$values), list())
-  before <- if (extends && !is.null(known)) list(known$values)
-  values <- bind_chunks(c(before, values$columns), types[[1]]$values)
-  dictionaries[[key]] <- list(values = values, message = if (!extends) message)
+  values <- decode_batch(message, data, list(types[[1]]$values), list())
+  rows <- as.integer(values$rows)
+  dictionaries[[key]] <- list(
+    parts = c(known$parts, values$columns),
+    before = if (extends) known$before else known$before + known$size,
+    size = if (extends) known$size + rows else rows,
+    message = if (!extends) message
+  )
   dictionaries
 }
 
-bind_chunks <- function(chunks, type) {
-  if (type$kind == "dictionary") type <- type$values
+bind_chunks <- function(chunks, type, dictionaries) {
   empty <- switch(
     type$kind,
     null = , text = character(),
     integer = int64(numeric(), numeric()),
     number = numeric(),
     boolean = logical(),
-    day = structure(numeric(), class = "Date")
+    day = structure(numeric(), class = "Date"),
+    dictionary = bind_chunks(list(), type$values)
   )
   if (length(chunks) == 0) return(empty)
-  if (is_int64(empty)) int64_bind(chunks) else do.call(c, chunks)
+  if (type$kind != "dictionary") return(bind_parts(chunks))
+  coded(bind_parts(chunks), bind_parts(dictionaries[[as.character(type$id)]]$parts))
 }

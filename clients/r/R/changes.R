@@ -92,7 +92,7 @@ bind_changes <- function(pages) {
       if (page$about$type[at] != type) abort_unreadable("a column changed its type; read the table again")
       page$columns[[at]]
     })
-    if (type == "integer") int64_bind(parts) else do.call(c, parts)
+    uncoded(bind_parts(parts))
   }, about$name, about$type)
   list(columns = columns, about = about, rows = sum(vapply(pages, `[[`, 0, "rows")),
        metadata = pages[[1]]$metadata)

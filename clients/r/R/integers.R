@@ -23,16 +23,15 @@ int64_bind <- function(chunks) {
   int64(unlist(lapply(chunks, `[[`, "high")), unlist(lapply(chunks, `[[`, "low")))
 }
 
-int64_from_bytes <- function(buffer, count, missing) {
-  halves <- as.double(numbers_in(buffer, "integer", 2 * count, 4L))
+# Of the integers of 32 bits that they are, the lower one first.
+int64_from_words <- function(words, missing) {
+  halves <- as.double(words)
   # The bits of NA are those of -2^31.
-  halves[is.na(halves)] <- -2147483648
+  if (anyNA(halves)) halves[is.na(halves)] <- -2147483648
   low <- halves[c(TRUE, FALSE)]
   high <- halves[c(FALSE, TRUE)]
-  low[low < 0] <- low[low < 0] + 4294967296
-  high[missing] <- NA_real_
-  low[missing] <- NA_real_
-  int64(high, low)
+  low <- low + 4294967296 * (low < 0)
+  int64(with_nulls(high, missing), with_nulls(low, missing))
 }
 
 # Whole numbers between -2^53 and 2^53.
@@ -109,7 +108,8 @@ int64_as_bit64 <- function(x, name) {
 int64_from <- function(values) {
   if (inherits(values, "integer64")) {
     bytes <- writeBin(unclass(as.vector(values)), raw(), size = 8L, endian = "little")
-    return(int64_from_bytes(bytes, length(values), which(is.na(values))))
+    words <- readBin(bytes, "integer", 2 * length(values), 4L, endian = "little")
+    return(int64_from_words(words, which(is.na(values))))
   }
   if (is.character(values)) return(int64_from_text(values))
   int64_from_numbers(as.double(values))

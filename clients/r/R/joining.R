@@ -81,7 +81,7 @@ join_arrow <- function(path, page) {
     connection <- base::file(file, "rb")
     on.exit(close(connection))
     frame <- readBin(connection, "raw", 8)
-    c(frame, readBin(connection, "raw", fb_u32(frame, 4)))
+    c(frame, readBin(connection, "raw", fb_u32(fb_buffer(frame), 4)))
   }
   schema <- skip(page)
   if (!identical(schema, skip(path))) abort_unreadable("the columns change between two pages")

@@ -52,13 +52,22 @@ read_pages <- function(budget, query, plan) {
 
 # One page, whole: its rows are as many as its header says.
 read_page <- function(budget, address, query) {
+  page <- NULL
   answer <- fetch(budget, address, query, list(Accept = "application/vnd.apache.arrow.stream"),
-                  verify = function(path, headers) check_arrow_stream(path))
+                  verify = function(path, headers) page <<- read_whole_stream(path))
   on.exit(release(answer))
-  page <- read_arrow_stream(answer$path)
+  if (is.null(page)) page <- read_coded_stream(answer$path)
   expected <- count_in(answer$headers, "x-service-rows")
   if (!is.na(expected) && page$rows != expected) abort_short(page$rows, expected)
   c(page, list(headers = answer$headers))
+}
+
+# A stream as it arrived, checked by reading it. One without its end is cut, whatever else it has.
+read_whole_stream <- function(path) {
+  tryCatch(read_coded_stream(path), yb_error_unreadable = function(error) {
+    check_arrow_stream(path)
+    stop(error)
+  })
 }
 
 check_snapshot <- function(first, headers) {
@@ -83,8 +92,7 @@ bind_pages <- function(pages) {
     if (!identical(page$about, about)) abort_unreadable("the columns change between two pages")
   }
   columns <- lapply(seq_along(about$name), function(i) {
-    parts <- lapply(pages, function(page) page$columns[[i]])
-    if (length(parts) == 1) parts[[1]] else if (is_int64(parts[[1]])) int64_bind(parts) else do.call(c, parts)
+    uncoded(bind_parts(lapply(pages, function(page) page$columns[[i]])), dates = about$type[i] == "date")
   })
   names(columns) <- about$name
   list(columns = columns, about = about, metadata = pages[[1]]$metadata)
