@@ -1,7 +1,7 @@
 # Arrow IPC streams: messages of a file, one after the other, to the columns of a table.
 #
 # Owns the framing and the end marker: a stream without its marker is a cut body, never a short
-# table. Holds one message at a time and the decoded columns. Touches no network.
+# table. Holds one message at a time, dictionaries and the decoded columns. Touches no network.
 # Format: https://arrow.apache.org/docs/format/Columnar.html#ipc-streaming-format
 
 # Bytes of metadata and of a body beyond which a message is refused. A service sends batches of
@@ -38,21 +38,29 @@ decode_stream <- function(path) {
   dictionaries <- list()
   chunks <- list()
   rows <- 0
+  # Metadata of the dictionaries before the last batch by their place; those before the next one
+  # are mostly alike.
+  before <- list()
+  place <- 0L
   repeat {
-    message <- read_message(connection)
+    place <- place + 1L
+    message <- read_message(connection, if (place <= length(before)) before[[place]])
     if (is.null(message)) break
     if (message$kind == 1L) {
       if (!is.null(schema)) abort_unreadable("the stream has two schemas")
       schema <- arrow_schema(message$buffer, message$header)
       types <- lapply(schema$fields, `[[`, "type")
+      place <- 0L
     } else if (is.null(schema)) {
       abort_unreadable("the stream does not begin with a schema")
     } else if (message$kind == 2L) {
       dictionaries <- add_dictionary(message, types, dictionaries)
+      if (place <= length(types)) before[[place]] <- message[names(message) != "body"]
     } else if (message$kind == 3L) {
       batch <- decode_batch(message, message$header, types, dictionaries)
       rows <- rows + batch$rows
       chunks[[length(chunks) + 1L]] <- batch$columns
+      place <- 0L
     } else {
       abort_unreadable("the stream has a message that is no table")
     }
@@ -79,31 +87,43 @@ check_arrow_stream <- function(path) {
   invisible()
 }
 
-read_exactly <- function(connection, size) {
-  bytes <- readBin(connection, "raw", size)
-  if (length(bytes) < size) abort_cut("The Arrow stream ends without its end marker")
-  bytes
+read_exactly <- function(connection, count, what = "raw") {
+  found <- readBin(connection, what, count, endian = "little")
+  if (length(found) < count) abort_cut("The Arrow stream ends without its end marker")
+  found
 }
 
-# The next message; NULL at the end marker.
-read_message <- function(connection) {
-  frame <- fb_buffer(read_exactly(connection, 8))
-  if (!identical(frame$words[1], -1L)) abort_unreadable("this is no Arrow stream")
-  size <- fb_u32(frame, 4)
-  if (size == 0) return(NULL)
-  if (size > MAX_METADATA_BYTES) abort_unreadable("the metadata of a message is too large")
-  buffer <- fb_buffer(read_exactly(connection, size))
+# The next message; NULL at the end marker. `alike` is one that may have the same metadata, which is
+# then not read again.
+read_message <- function(connection, alike = NULL) {
+  frame <- read_exactly(connection, 2, "integer")
+  if (!identical(frame[1], -1L)) abort_unreadable("this is no Arrow stream")
+  size <- frame[2]
+  if (identical(size, 0L)) return(NULL)
+  # Sizes beyond 2^31 are negative here, or NA.
+  if (!isTRUE(size > 0 && size <= MAX_METADATA_BYTES)) {
+    abort_unreadable("the metadata of a message is too large")
+  }
+  bytes <- read_exactly(connection, size)
+  message <- if (identical(bytes, alike$buffer$bytes)) alike else read_metadata(fb_buffer(bytes))
+  message$body <- read_exactly(connection, message$length)
+  message
+}
+
+# What a message says of itself: all of it but the body.
+read_metadata <- function(buffer) {
   message <- fb_root(buffer)
   length <- fb_scalar(buffer, message, 3, fb_i64, 0)
   if (length < 0 || length > MAX_BODY_BYTES) abort_unreadable("the body of a message is too large")
   header <- fb_table(buffer, message, 2)
   if (is.null(header)) abort_unreadable("a message has no header")
-  list(
-    kind = fb_scalar(buffer, message, 1, fb_u8, 0L),
-    buffer = buffer,
-    header = header,
-    body = read_exactly(connection, length)
-  )
+  kind <- fb_scalar(buffer, message, 1, fb_u8, 0L)
+  about <- list(kind = kind, buffer = buffer, header = header, length = length)
+  if (kind == 2L) {
+    about$id <- fb_scalar(buffer, header, 0, fb_i64, 0)
+    about$extends <- fb_scalar(buffer, header, 2, fb_u8, 0L) != 0
+  }
+  about
 }
 
 # Rows and decoded columns of the record batch at `table` of a message.
@@ -126,8 +146,8 @@ decode_batch <- function(message, table, types, dictionaries) {
   list(rows = rows, columns = columns)
 }
 
-# A function that reads the next of `buffers` from a body of `size` bytes: so many numbers, or, without
-# a count, all of its bytes. A connection is read from any place without a copy of what lies there.
+# A function that reads the next of `buffers` from a body of `size` bytes: so many numbers, or,
+# without a count, all of its bytes. A connection is read from any place without another copy.
 taker <- function(body, size, buffers) {
   first <- buffers[1, ]
   sizes <- buffers[2, ]
@@ -149,15 +169,14 @@ taker <- function(body, size, buffers) {
 # `dictionaries` with the one in `message`, which replaces or extends the one of its id. One that is
 # repeated, as services do before each batch, is decoded once.
 #
-# Each keeps all values that it has had, in `parts`, so that columns are looked up once: those in force
-# are the last `size` of them, with `before` others before them.
+# Each keeps all values that it has had, in `parts`, so that columns are looked up once: those in
+# force are the last `size` of them, behind `before` others.
 add_dictionary <- function(message, types, dictionaries) {
-  id <- fb_scalar(message$buffer, message$header, 0, fb_i64, 0)
-  key <- as.character(id)
-  extends <- fb_scalar(message$buffer, message$header, 2, fb_u8, 0L) != 0
+  key <- as.character(message$id)
+  extends <- message$extends
   known <- or_default(dictionaries[[key]], list(before = 0L, size = 0L))
   if (!extends && identical(known$message, message)) return(dictionaries)
-  types <- Filter(function(type) type$kind == "dictionary" && type$id == id, types)
+  types <- Filter(function(type) type$kind == "dictionary" && type$id == message$id, types)
   data <- fb_table(message$buffer, message$header, 1)
   if (length(types) == 0 || is.null(data)) abort_unreadable("a dictionary belongs to no column")
   values <- decode_batch(message, data, list(types[[1]]$values), list())

@@ -109,3 +109,68 @@ test_that("what this reader cannot read is an error that names the reason", {
   path <- withr::local_tempfile(lines = "<html>Bad gateway</html>")
   expect_error(yearbook:::read_arrow_stream(path), "no Arrow stream", class = "yb_error_unreadable")
 })
+
+# `take()` of a batch whose buffers are these, one behind the other.
+take_of <- function(..., frame = parent.frame()) {
+  buffers <- list(...)
+  sizes <- lengths(buffers)
+  body <- rawConnection(unlist(buffers))
+  withr::defer(close(body), envir = frame)
+  yearbook:::taker(body, sum(sizes), rbind(cumsum(sizes) - sizes, sizes))
+}
+
+test_that("a position outside of its dictionary is an error, one at a null is not", {
+  position <- function(...) writeBin(c(...), raw(), endian = "little")
+  read <- function(valid, index, size = 2L, nulls = sum(!valid)) {
+    bits <- packBits(c(valid, rep(FALSE, 8 - length(valid))))
+    type <- list(id = 0, index = list(width = 32, signed = TRUE))
+    known <- list("0" = list(before = 3L, size = size))
+    yearbook:::decode_dictionary(type, length(index), nulls, take_of(bits, position(index)), known)
+  }
+  # Behind the three values that the dictionary had before.
+  expect_identical(read(c(TRUE, FALSE, TRUE), c(0L, 77L, 1L)), c(4L, NA, 5L))
+  expect_identical(read(c(TRUE, FALSE), c(0L, NA)), c(4L, NA))
+  expect_identical(read(c(FALSE, FALSE), c(5L, -5L), size = 0L), c(NA_integer_, NA))
+  for (index in c(2L, -1L, NA)) {
+    expect_error(read(c(TRUE, TRUE), c(0L, index)), "beyond", class = "yb_error_unreadable")
+  }
+  expect_error(read(TRUE, 0L, size = 0L), "beyond", class = "yb_error_unreadable")
+})
+
+test_that("texts are those between their offsets, and buffers are as long as their column", {
+  text <- function(offsets, data, count = length(offsets) - 1) {
+    take <- take_of(raw(), writeBin(offsets, raw(), endian = "little"), data)
+    yearbook:::decode_text(list(width = 32), count, 0, take)
+  }
+  expect_identical(text(c(0L, 0L, 2L, 3L, 3L), charToRaw("\u00e4b")), c("", "\u00e4", "b", ""))
+  expect_identical(text(c(1L, 2L), charToRaw("abc")), "b")
+  expect_identical(text(c(0L, 0L), raw()), "")
+  expect_error(text(c(0L, 1L), as.raw(0xe4)), "UTF-8", class = "yb_error_unreadable")
+  expect_error(text(c(0L, 1L), as.raw(0)), "zero byte", class = "yb_error_unreadable")
+  expect_error(text(c(0L, 2L), charToRaw("a")), "not in order", class = "yb_error_unreadable")
+  expect_error(text(c(0L, 1L), charToRaw("a"), 2), "shorter", class = "yb_error_unreadable")
+  expect_error(yearbook:::taker(NULL, 8, rbind(4, 5)), "body", class = "yb_error_unreadable")
+})
+
+test_that("parts of a column with dictionaries are one, whatever dictionaries they had", {
+  coded <- yearbook:::coded
+  bound <- function(...) yearbook:::uncoded(yearbook:::bind_parts(list(...)), dates = TRUE)
+  north <- coded(c(2L, NA, 1L), c("a", "b"))
+  expect_identical(bound(north, coded(1L, "c")), c("b", NA, "a", "c"))
+  expect_identical(bound(north, character(), c("x", NA)), c("b", NA, "a", "x", NA))
+  whole <- yearbook:::int64_from_numbers
+  large <- coded(2:1, whole(c(5, 2^40)))
+  expect_identical(bound(large, coded(1L, whole(-1))), whole(c(2^40, 5, -1)))
+  days <- coded(c(1L, NA), "2020-02-29")
+  expect_identical(bound(days, coded(1L, "0001-01-01")), as.Date(c("2020-02-29", NA, "0001-01-01")))
+  expect_identical(bound(days, coded(1L, "2021-02-29")), c("2020-02-29", NA, "2021-02-29"))
+})
+
+test_that("a stream without its end is cut even where it cannot be read", {
+  bytes <- fixture_bytes("timestamps.arrows")
+  path <- withr::local_tempfile()
+  writeBin(bytes, path)
+  expect_error(yearbook:::read_whole_stream(path), "`at`", class = "yb_error_unreadable")
+  writeBin(bytes[seq_len(length(bytes) - 1)], path)
+  expect_error(yearbook:::read_whole_stream(path), class = "yb_error_cut")
+})
