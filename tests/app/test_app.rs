@@ -17,9 +17,8 @@ use yearbook_catalog::{
 };
 use yearbook_domain::{Millis, Plan, WaitingFiles};
 use yearbook_history::History;
-use yearbook_publish::{
-    DataPackage, IcebergWriter, Publisher, ReleaseResult, ReleaseTerms, SilentReporter,
-};
+use yearbook_iceberg::IcebergWriter;
+use yearbook_publish::{DataPackage, Publisher, ReleaseResult, ReleaseTerms, SilentReporter};
 use yearbook_releases::{ReleaseMonitor, ReleaseMonitorSettings};
 use yearbook_sandbox::{Limits, Plugin, PluginRegistry, PluginSet, Sandbox};
 use yearbook_scan::{ReadMetricsSnapshot, Reader};

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use yearbook_catalog::{Catalog, DatabaseSettings};
-use yearbook_publish::{IcebergFailure, IcebergWriter, Publisher};
+use yearbook_iceberg::{IcebergFailure, IcebergWriter};
+use yearbook_publish::Publisher;
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 

@@ -1,7 +1,7 @@
 //! Publishing: a data package is read, checked, put in order and stored as a snapshot, with the
 //! changes since the current one. Imports point one way: `error`, `faults`, `format_reader`,
 //! `progress`, `memory_budget`, `loss`, `wide_text` <- `package` <- `geometry`, `table` <-
-//! `write`, `snapshot_id`, `preview_facts`, `row_bounds` <- `diff` <- `publish`, `iceberg` <-
+//! `write`, `snapshot_id`, `preview_facts`, `row_bounds` <- `diff` <- `publish` <-
 //! `released_files` <- `history`, `publisher`, `gc`.
 //! A server links none of it but `history`. Never touches HTTP, guests, arguments or environment;
 //! the feature `catalog` adds what needs a catalogue.
@@ -14,8 +14,6 @@ mod format_reader;
 mod gc;
 mod geometry;
 mod history;
-#[cfg(feature = "catalog")]
-mod iceberg;
 mod loss;
 mod memory_budget;
 mod package;
@@ -41,8 +39,6 @@ pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
 pub use history::{
     RestoredVersion, RevisedTable, RevisionRange, VALID_FROM, VALID_TO, restore, revisions,
 };
-#[cfg(feature = "catalog")]
-pub use iceberg::{IcebergFailure, IcebergWriter};
 pub use loss::MaxLoss;
 pub use memory_budget::PublishMemory;
 pub use package::{DataPackage, RemotePackage, SourcePackage, SourceTable};

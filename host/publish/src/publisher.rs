@@ -10,12 +10,12 @@ use yearbook_catalog::{
 };
 use yearbook_domain::preview_facts::FACTS_VERSION;
 use yearbook_domain::{DatasetName, Millis, PreviewFacts, Snapshot, WaitingFiles};
+use yearbook_iceberg::{IcebergFailure, IcebergWriter};
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::error::PublishError;
 use crate::format_reader::ReaderProvider;
-use crate::iceberg::{IcebergFailure, IcebergWriter};
 use crate::memory_budget::PublishMemory;
 use crate::package::DataPackage;
 use crate::progress::ProgressReporter;

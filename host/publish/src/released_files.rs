@@ -5,10 +5,9 @@
 use std::collections::BTreeSet;
 
 use yearbook_catalog::{Catalog, UploadError, register_upload};
-use yearbook_domain::{DatasetName, Digest, Stored};
+use yearbook_domain::{DatasetName, Digest, ObjectKey};
+use yearbook_iceberg::{IcebergFailure, IcebergWriter};
 use yearbook_storage::{ObjectStorage, StorageFailure};
-
-use crate::iceberg::{IcebergFailure, IcebergWriter};
 
 /// Reasons for which the files of releases stay where they are.
 #[derive(Debug, thiserror::Error)]
@@ -59,7 +58,7 @@ async fn move_file(
     files: &ObjectStorage,
     file: &Digest,
 ) -> Result<(), ReleaseFilesFailure> {
-    register_upload(catalog, &Stored::snapshot(file)).await?;
+    register_upload(catalog, &ObjectKey::snapshot(file)).await?;
     files.copy_waiting(file).await?;
     Ok(catalog.record_moved_file(file).await?)
 }

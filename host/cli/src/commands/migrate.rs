@@ -8,7 +8,8 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde_json::json;
 use yearbook_catalog::Catalog;
-use yearbook_publish::{IcebergWriter, store_missing_bounds};
+use yearbook_iceberg::IcebergWriter;
+use yearbook_publish::store_missing_bounds;
 use yearbook_storage::StorageFailure;
 
 use crate::context::{CommandContext, redact_password};
