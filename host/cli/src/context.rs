@@ -12,6 +12,7 @@ use yearbook_publish::Publisher;
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
+use crate::memory_return::SetMemoryReturn;
 use crate::output::Output;
 use crate::settings::RunSettings;
 
@@ -31,6 +32,8 @@ pub struct CommandContext {
     pub plugins_dir: Option<PathBuf>,
     /// Standard output and error.
     pub output: Output,
+    /// The program's allocator.
+    pub set_memory_return: SetMemoryReturn,
 }
 
 impl CommandContext {

@@ -8,6 +8,7 @@ pub mod context;
 mod descriptors;
 mod http_client;
 pub mod logging;
+mod memory_return;
 pub mod output;
 mod plugin_runtime;
 mod readers;
@@ -23,6 +24,7 @@ use serde_json::json;
 
 use arguments::{Arguments, Command};
 use context::CommandContext;
+pub use memory_return::{MemoryReturn, SetMemoryReturn};
 use output::Output;
 use settings::{RunSettings, SettingSources};
 
@@ -32,7 +34,11 @@ const EXIT_USAGE: u8 = 2;
 /// Runs one command: `arguments` with the program's name first, `variables` as the environment has
 /// them.
 #[must_use]
-pub fn run(arguments: Vec<OsString>, variables: Vec<(String, String)>) -> ExitCode {
+pub fn run(
+    arguments: Vec<OsString>,
+    variables: Vec<(String, String)>,
+    set_memory_return: SetMemoryReturn,
+) -> ExitCode {
     if let Some(code) = yearbook_sandbox::compile_as_child(&arguments) {
         return code;
     }
@@ -45,7 +51,7 @@ pub fn run(arguments: Vec<OsString>, variables: Vec<(String, String)>) -> ExitCo
         Err(error) => return report_usage_error(&error, wants_json),
     };
     let output = Output { json: arguments.shared.json };
-    match run_command(arguments, variables, output) {
+    match run_command(arguments, variables, output, set_memory_return) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             output.print_error(&error);
@@ -58,6 +64,7 @@ fn run_command(
     arguments: Arguments,
     variables: Vec<(String, String)>,
     output: Output,
+    set_memory_return: SetMemoryReturn,
 ) -> anyhow::Result<()> {
     let Arguments { shared, command } = arguments;
     let plugins_dir = shared
@@ -85,7 +92,8 @@ fn run_command(
     }
     let settings = RunSettings::load(&sources)?;
     let traces = logging::start(&settings.values.log, matches!(command, Command::Serve { .. }))?;
-    let context = CommandContext { settings, variables: sources.variables, plugins_dir, output };
+    let variables = sources.variables;
+    let context = CommandContext { settings, variables, plugins_dir, output, set_memory_return };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let done = runtime.block_on(commands::run(&context, command));
     if let Some(traces) = traces {

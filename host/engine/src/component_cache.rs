@@ -1,14 +1,19 @@
 //! Precompiled components on disk, so that a restart does not compile again. An entry is machine
 //! code, so it counts only with this host's seal: a code over the component's digest, everything of
 //! the engine that decides machine code, and the entry itself, under a secret that the folder does
-//! not hold. What does not check out is compiled again. The folder often shares its disk with the
-//! database, so an entry is written only where room stays. Holds the crate's only `unsafe`.
+//! not hold. What does not check out is compiled again. An entry is mapped, so that memory holds
+//! what is used of it; its seal stands at its end, since machine code begins with a page. The folder
+//! often shares its disk with the database, so an entry is written only where room stays. Holds the
+//! crate's only `unsafe`.
 
 mod eviction;
 mod mac;
 mod ownership;
 
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Read;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use wasmtime::Engine;
@@ -74,31 +79,46 @@ impl ComponentCache {
         let artifact = compile()?;
         // First: what this host cannot run is not worth keeping.
         let component = deserialize_trusted(engine, &artifact)?;
-        if let Err(error) = self.write_entry(&path, &name, &artifact) {
-            tracing::warn!(path = %path.display(), %error, "the compiled plugin could not be cached; the next start compiles it again");
+        match self.write_entry(&path, &name, &artifact) {
+            Ok(()) => Ok((self.read_entry(engine, &path, &name).unwrap_or(component), false)),
+            Err(error) => {
+                tracing::warn!(path = %path.display(), %error, "the compiled plugin could not be cached; the next start compiles it again");
+                Ok((component, false))
+            }
         }
-        Ok((component, false))
     }
 
     /// None when there is no entry, or one that this host did not make for this component and this
     /// engine.
     fn read_entry(&self, engine: &Engine, path: &Path, name: &str) -> Option<Component> {
-        let file = std::fs::read(path).ok()?;
-        let sealed = file
-            .split_at_checked(SEAL_BYTES)
-            .filter(|(seal, artifact)| self.seal.verify(name, artifact, seal));
-        let Some((_, artifact)) = sealed else {
+        let mut file = File::open(path).ok()?;
+        let Some(artifact) = self.read_sealed(&mut file, name) else {
             tracing::warn!(path = %path.display(), "a cached plugin is damaged, or was not made by this host; compiling it again");
             return None;
         };
-        let component = deserialize_trusted(engine, artifact);
+        // Not every system lets an open file be opened again.
+        let component =
+            map_trusted(engine, &file).or_else(|_| deserialize_trusted(engine, &artifact));
         eviction::used(path);
         component
             .inspect_err(|error| tracing::warn!(path = %path.display(), %error, "a cached plugin does not fit; compiling it again"))
             .ok()
     }
 
-    /// Writes beside and renames, so that a reader sees all of it or nothing.
+    /// Machine code with this host's seal, of a file that nobody else can change while it is mapped.
+    fn read_sealed(&self, file: &mut File, name: &str) -> Option<Vec<u8>> {
+        let metadata = file.metadata().ok()?;
+        ownership::check(&metadata).ok()?;
+        let mut entry = Vec::new();
+        file.read_to_end(&mut entry).ok()?;
+        let (artifact, seal) = entry.split_last_chunk::<SEAL_BYTES>()?;
+        let trusted = !writable_by_others(&metadata) && self.seal.verify(name, artifact, seal);
+        entry.truncate(artifact.len());
+        trusted.then_some(entry)
+    }
+
+    /// Writes beside and renames, so that a reader sees all of it or nothing, and a file that is
+    /// mapped is never written.
     fn write_entry(&self, path: &Path, name: &str, artifact: &[u8]) -> std::io::Result<()> {
         let disk = rustix::fs::statvfs(&self.folder)?;
         let free = disk.f_bavail.saturating_mul(disk.f_frsize);
@@ -107,7 +127,7 @@ impl ComponentCache {
             return Err(std::io::Error::new(std::io::ErrorKind::StorageFull, reason));
         }
         let partial = path.with_extension(format!("{}.{}", std::process::id(), eviction::PARTIAL));
-        let entry = [self.seal.sign(name, artifact).as_slice(), artifact].concat();
+        let entry = [artifact, self.seal.sign(name, artifact).as_slice()].concat();
         let written =
             std::fs::write(&partial, entry).and_then(|()| std::fs::rename(&partial, path));
         if written.is_err() {
@@ -132,6 +152,23 @@ pub fn deserialize_trusted(engine: &Engine, artifact: &[u8]) -> wasmtime::Result
     // reason above.
     unsafe {
         Component::deserialize(engine, artifact)
+    }
+}
+
+/// The component of an entry that bears this host's seal, from the file itself: pages of it that
+/// nobody uses take no memory.
+fn map_trusted(engine: &Engine, entry: &File) -> wasmtime::Result<Component> {
+    // Whatever bears the entry's name by now, this is the file that was checked.
+    let checked = format!("/proc/self/fd/{}", entry.as_raw_fd());
+    #[expect(
+        unsafe_code,
+        reason = "the entry bears this host's seal, and nobody else can change it"
+    )]
+    // SAFETY: `deserialize_file` asks for what `deserialize` does, and that the file stays as it is.
+    // This host's user alone can write it; the host removes and replaces files and writes into none,
+    // which leaves what is mapped.
+    unsafe {
+        Component::deserialize_file(engine, checked)
     }
 }
 

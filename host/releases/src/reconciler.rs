@@ -46,8 +46,8 @@ pub struct PluginReconciler {
     registry: Arc<PluginRegistry>,
     monitor: Arc<ReleaseMonitor>,
     trust: TrustPolicy,
-    /// Components that came with the binary, by digest: never fetched.
-    embedded: HashMap<Digest, Bytes>,
+    /// Components that came with the binary: trusted wherever they lie.
+    embedded: HashSet<Digest>,
     state: Mutex<ReconcilerState>,
 }
 
@@ -88,7 +88,7 @@ impl PluginReconciler {
             registry,
             monitor,
             trust,
-            embedded: HashMap::new(),
+            embedded: HashSet::new(),
             state: Mutex::default(),
         };
         let known: HashSet<ReleaseId> =
@@ -105,10 +105,10 @@ impl PluginReconciler {
             if !known.contains(&release.id)
                 || !reconciler.files.has_component(plugin.digest(), plugin.bytes()).await?
             {
-                store_component(store, &reconciler.files, bytes.clone()).await?;
+                store_component(store, &reconciler.files, bytes).await?;
             }
             store.register_release(&release).await?;
-            reconciler.embedded.insert(release.id.digest, bytes);
+            reconciler.embedded.insert(release.id.digest);
             reconciler.state.get_mut().loaded.insert(release.id.digest, plugin);
         }
         Ok(Arc::new(reconciler))

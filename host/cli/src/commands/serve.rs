@@ -26,6 +26,7 @@ use super::{signup, webhooks};
 use crate::builtin;
 use crate::context::CommandContext;
 use crate::descriptors;
+use crate::memory_return::MemoryReturn;
 use crate::plugin_runtime::{self, PluginRuntime};
 use crate::settings::LogFormat;
 
@@ -43,8 +44,12 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
         None => None,
     };
 
+    // What starting frees would stay as long as the host is idle: nobody frees anything then, which
+    // is when the allocator gives back.
+    (context.set_memory_return)(MemoryReturn::AtOnce);
     let RunningServer { state, plugins, store, meter, uses, presence } =
         start(context, settings, address).await?;
+    (context.set_memory_return)(MemoryReturn::Soon);
 
     announce(context, address, admin.as_ref().map(|(_, address)| *address))?;
     // Longer than the public listener, so that metrics can be read while it stops.

@@ -71,20 +71,49 @@ fn an_entry_that_was_changed_anywhere_is_compiled_again_and_replaced() {
     host.compiles(&cache, &host.engine, "a");
     let (path, good) = (host.entry("a"), std::fs::read(host.entry("a")).unwrap());
     let last = good.len() - 1;
-    // The seal, the header of the machine code, its middle, its end.
-    for at in [0, SEAL_BYTES - 1, SEAL_BYTES, SEAL_BYTES + 40, good.len() / 2, last] {
+    let code = good.len() - SEAL_BYTES;
+    // The header of the machine code, its middle, its end, the seal.
+    for at in [0, 40, code / 2, code - 1, code, last] {
         let mut bad = good.clone();
         bad[at] ^= 1;
         std::fs::write(&path, bad).unwrap();
         assert!(host.compiles(&cache, &host.engine, "a"), "byte {at}");
         assert!(!host.compiles(&cache, &host.engine, "a"), "replaced after byte {at}");
     }
-    for length in [0, 1, SEAL_BYTES, SEAL_BYTES + 1, last] {
+    for length in [0, 1, SEAL_BYTES, code, last] {
         std::fs::write(&path, &good[..length]).unwrap();
         assert!(host.compiles(&cache, &host.engine, "a"), "{length} bytes");
     }
     std::fs::write(&path, [good.as_slice(), b"x"].concat()).unwrap();
     assert!(host.compiles(&cache, &host.engine, "a"), "a byte more");
+}
+
+#[test]
+fn an_entry_that_others_can_write_is_compiled_again_since_it_is_mapped() {
+    let host = Host::new();
+    let cache = host.cache("key");
+    host.compiles(&cache, &host.engine, "a");
+    let mode = |mode| {
+        std::fs::set_permissions(host.entry("a"), PermissionsExt::from_mode(mode)).unwrap();
+    };
+    mode(0o620);
+    assert!(host.compiles(&cache, &host.engine, "a"));
+    assert!(!host.compiles(&cache, &host.engine, "a"), "replaced");
+}
+
+#[test]
+fn a_component_in_use_stays_when_its_entry_is_removed_or_replaced() {
+    let host = Host::new();
+    let cache = host.cache("key");
+    let made = cache.component(&host.engine, &digest("a"), || -> wasmtime::Result<Vec<u8>> {
+        Component::new(&host.engine, COMPONENT)?.serialize()
+    });
+    let (component, _) = made.unwrap();
+    let image = component.image_range();
+    std::fs::remove_file(host.entry("a")).unwrap();
+    assert!(host.compiles(&cache, &host.engine, "a"));
+    assert_eq!(component.image_range(), image);
+    assert!(component.serialize().is_ok(), "its pages are there");
 }
 
 #[test]

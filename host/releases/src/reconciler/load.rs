@@ -1,4 +1,4 @@
-//! Loads a release on this host: from the binary, or from the object store if it is trusted. A
+//! Loads a release on this host: from the object store, if it came with the binary or is trusted. A
 //! digest that was refused once stays refused, unless the host was at fault; a signature that was
 //! not trusted is verified again only when it changes.
 
@@ -84,10 +84,7 @@ impl PluginReconciler {
         state: &mut ReconcilerState,
         release: &PluginRelease,
     ) -> Result<Plugin, LoadError> {
-        let bytes = match self.embedded.get(&release.id.digest) {
-            Some(bytes) => bytes.clone(),
-            None => self.fetch_trusted(state, release).await?,
-        };
+        let bytes = self.fetch_trusted(state, release).await?;
         let plugin = load_component(&self.sandbox, bytes).await?;
         let found = id(&plugin);
         if found == release.id {
@@ -97,15 +94,18 @@ impl PluginReconciler {
         }
     }
 
-    /// The component from the object store, if it is trusted. Nothing else of what is there is
-    /// believed: whoever writes the store or the catalog chooses among components that this
-    /// host's settings let in.
+    /// The component from the object store, if it is trusted; one that came with the binary has its
+    /// digest. Nothing else of what is there is believed: whoever writes the store or the catalog
+    /// chooses among components that this host's settings let in.
     async fn fetch_trusted(
         &self,
         state: &mut ReconcilerState,
         release: &PluginRelease,
     ) -> Result<Bytes, LoadError> {
         let digest = &release.id.digest;
+        if self.embedded.contains(digest) {
+            return Ok(self.files.get_component(digest, release.bytes).await?);
+        }
         let signature = if self.trust.needs_signature() {
             self.files.get_signature(digest).await?
         } else {
