@@ -1,7 +1,9 @@
 //! The guest's allocator (decision 0014). A guest lives for one response and makes the same
-//! allocations for every part, so freed blocks are kept by size and handed out again: no searching,
-//! no joining, and the pages that the first part touched serve all others. Large blocks are aligned
-//! to 16, because canonical-ABI lists ask for alignment 1 and Arrow's widest numbers want 16.
+//! allocations for every part, so small blocks are kept by size when they are freed and handed out
+//! again: no searching, no joining. Large ones become one with their freed neighbours, since the
+//! first parts of a response grow (decision 0013), and memory that was touched for one part serves
+//! the next. Large blocks are aligned to 16, because canonical-ABI lists ask for alignment 1 and
+//! Arrow's widest numbers want 16.
 
 use std::alloc::Layout;
 
@@ -9,8 +11,13 @@ use std::alloc::Layout;
 /// shrink in place.
 const LARGE: usize = 1024;
 const UNIT: usize = 16;
-/// Sizes of blocks: every multiple of 16 up to `LARGE`, then four to a power of two.
-const CLASSES: usize = LARGE / UNIT + 1 + 4 * 21;
+/// From this size on, a block is an extent, which is cut and joined.
+const EXTENT: usize = 1 << 16;
+/// Sizes of smaller blocks: every multiple of 16 up to `LARGE`, then four to a power of two.
+const CLASSES: usize = LARGE / UNIT + 4 * 6;
+/// Smaller blocks lie together in extents of this size: between large ones each would keep two
+/// apart that are free.
+const CHUNK: usize = 4 * EXTENT;
 /// Memory is asked for in steps of this, bytes: each step costs the host two system calls.
 const STEP: usize = 1 << 20;
 
@@ -20,11 +27,25 @@ pub(super) trait Memory {
     fn more(&mut self, bytes: usize) -> Option<(usize, usize)>;
 }
 
-/// Before a large block's address.
+/// A place of the heap.
 #[derive(Clone, Copy)]
-struct Header {
+struct Block {
     base: usize,
-    class: usize,
+    size: usize,
+}
+
+impl Block {
+    fn end(self) -> usize {
+        self.base + self.size
+    }
+}
+
+/// At the beginning of a free extent.
+#[derive(Clone, Copy)]
+struct FreeExtent {
+    /// Address of the next lower one, 0 for none.
+    below: usize,
+    size: usize,
 }
 
 /// All blocks of one memory.
@@ -32,21 +53,23 @@ pub(super) struct Heap<M> {
     memory: M,
     top: usize,
     end: usize,
+    /// The rest of the extent that small blocks are cut from.
+    chunk: Block,
     /// First free block of each class, 0 for none; a free block begins with the address of the
     /// next.
     free: [usize; CLASSES],
+    /// The highest free extent, 0 for none. None of them ends at the top, and no two touch.
+    extents: usize,
 }
 
-/// The smallest class whose blocks hold `size` bytes, and their size.
-fn class(size: usize) -> Option<(usize, usize)> {
+/// The smallest class whose blocks hold `size` bytes; `None` for extents.
+fn class(size: usize) -> Option<usize> {
     if size <= LARGE {
-        let class = size.div_ceil(UNIT).max(1);
-        return Some((class, class * UNIT));
+        return Some(size.div_ceil(UNIT).max(1));
     }
     let quarter = (usize::BITS - 1 - (size - 1).leading_zeros()) as usize - 2;
-    let quarters = size.div_ceil(1 << quarter);
-    let class = LARGE / UNIT + 4 * (quarter - 8) + quarters - 4;
-    (class < CLASSES).then_some((class, quarters << quarter))
+    let class = LARGE / UNIT + 4 * (quarter - 8) + size.div_ceil(1 << quarter) - 4;
+    (class < CLASSES).then_some(class)
 }
 
 /// The size of a class's blocks.
@@ -62,46 +85,49 @@ fn has_header(layout: Layout) -> bool {
     layout.size() >= LARGE || layout.align() > UNIT
 }
 
+/// Reads what the heap wrote. Callers pass the address of a free block or of a header.
+fn read<T: Copy>(address: usize) -> T {
+    // SAFETY: all of these were written by `write`, with the same type.
+    unsafe { (address as *const T).read() }
+}
+
+/// Writes into a block that is nobody's, or into the header of one.
+fn write<T>(address: usize, value: T) {
+    // SAFETY: a block has at least 16 bytes, aligned to 16.
+    unsafe { (address as *mut T).write(value) };
+}
+
 impl<M: Memory> Heap<M> {
     pub(super) const fn new(memory: M) -> Self {
-        Self { memory, top: 0, end: 0, free: [0; CLASSES] }
+        let chunk = Block { base: 0, size: 0 };
+        Self { memory, top: 0, end: 0, chunk, free: [0; CLASSES], extents: 0 }
     }
 
     /// # Safety
     /// As `GlobalAlloc::alloc`; nothing else may use what `Memory` gives.
     pub(super) unsafe fn alloc(&mut self, layout: Layout) -> *mut u8 {
-        // SAFETY: blocks are the heap's own, large enough, and given out once.
-        unsafe {
-            if !has_header(layout) {
-                return match class(layout.size()).and_then(|(class, size)| self.take(class, size)) {
-                    Some((base, _)) => base as *mut u8,
-                    None => std::ptr::null_mut(),
-                };
-            }
-            // Bases are multiples of 16, so the header always fits before the address.
-            let wanted = layout.size().checked_add(layout.align().max(UNIT)).and_then(class);
-            let Some((base, class)) = wanted.and_then(|(class, size)| self.take(class, size))
-            else {
-                return std::ptr::null_mut();
-            };
-            let address = (base + UNIT).next_multiple_of(layout.align().max(UNIT));
-            header(address).write(Header { base, class });
-            address as *mut u8
+        let header = if has_header(layout) { layout.align().max(UNIT) } else { 0 };
+        let wanted = layout.size().checked_add(header);
+        let Some(found) = wanted.and_then(|size| self.take(size)) else {
+            return std::ptr::null_mut();
+        };
+        if header == 0 {
+            return found.base as *mut u8;
         }
+        // Bases are multiples of 16, so the header always fits before the address.
+        let address = (found.base + UNIT).next_multiple_of(header);
+        write(address - UNIT, found);
+        address as *mut u8
     }
 
     /// # Safety
     /// As `GlobalAlloc::dealloc`.
     pub(super) unsafe fn dealloc(&mut self, address: *mut u8, layout: Layout) {
-        // SAFETY: the address came from `alloc` or `realloc` with this layout, so the block is ours
-        // again.
-        unsafe {
-            if has_header(layout) {
-                let Header { base, class } = header(address as usize).read();
-                self.push_free(base, class);
-            } else if let Some((class, _)) = class(layout.size()) {
-                self.push_free(address as usize, class);
-            }
+        let base = address as usize;
+        if has_header(layout) {
+            self.give_back(read(base - UNIT));
+        } else if let Some(class) = class(layout.size()) {
+            self.give_back(Block { base, size: block(class) });
         }
     }
 
@@ -116,32 +142,26 @@ impl<M: Memory> Heap<M> {
         let Ok(wanted) = Layout::from_size_align(new_size, layout.align()) else {
             return std::ptr::null_mut();
         };
-        // SAFETY: as for `alloc` and `dealloc`; a block grows in place only into room that is
-        // nobody's.
-        unsafe {
-            match (has_header(layout), has_header(wanted)) {
-                (true, true) => {
-                    let Header { base, class: old } = header(address as usize).read();
-                    let used = address as usize - base;
-                    if new_size <= block(old) - used {
-                        return address;
-                    }
-                    // A freed block is better than growing: or else every part's buffer would grow
-                    // at the top, and none would ever be used again.
-                    if let Some((class, size)) = new_size.checked_add(used).and_then(class)
-                        && base + block(old) == self.top
-                        && self.freed(class).is_none()
-                        && self.has_room(size - block(old))
-                        && base + block(old) == self.top
-                    {
-                        self.top = base + size;
-                        header(address as usize).write(Header { base, class });
-                        return address;
-                    }
+        match (has_header(layout), has_header(wanted)) {
+            (true, true) => {
+                let place = address as usize - UNIT;
+                let old: Block = read(place);
+                let used = address as usize - old.base;
+                if new_size <= old.size - used {
+                    return address;
                 }
-                (false, false) if class(layout.size()) == class(new_size) => return address,
-                _ => {}
+                if let Some(grown) =
+                    new_size.checked_add(used).and_then(|size| self.grow(old, size))
+                {
+                    write(place, grown);
+                    return address;
+                }
             }
+            (false, false) if class(layout.size()) == class(new_size) => return address,
+            _ => {}
+        }
+        // SAFETY: the old block has `layout`, and both have so many bytes.
+        unsafe {
             let target = self.alloc(wanted);
             if !target.is_null() {
                 std::ptr::copy_nonoverlapping(address, target, layout.size().min(new_size));
@@ -151,43 +171,156 @@ impl<M: Memory> Heap<M> {
         }
     }
 
-    /// A block of at least a class, and its class.
-    unsafe fn take(&mut self, class: usize, size: usize) -> Option<(usize, usize)> {
-        if let Some(class) = self.freed(class) {
-            // SAFETY: free blocks begin with the next one's address.
-            return Some(unsafe { self.pop(class) });
+    fn take(&mut self, size: usize) -> Option<Block> {
+        match class(size) {
+            Some(class) => self.take_small(class),
+            None => self.take_extent(size),
         }
-        if self.has_room(size) {
-            self.top += size;
-            return Some((self.top - size, class));
-        }
-        // Out of memory, but for what is far too large.
-        let any = (class + 1..CLASSES).find(|&class| size >= LARGE && self.free[class] != 0)?;
-        // SAFETY: as above.
-        Some(unsafe { self.pop(any) })
     }
 
-    /// A class that has a freed block: the wanted one, or of large blocks one up to twice as large.
+    fn take_small(&mut self, class: usize) -> Option<Block> {
+        let mut freed = self.freed(class);
+        if freed.is_none() {
+            let size = block(class);
+            if self.chunk.size < size
+                && let Some(chunk) = self.take_extent(CHUNK).or_else(|| self.take_extent(EXTENT))
+            {
+                let rest = std::mem::replace(&mut self.chunk, chunk);
+                self.keep_rest(rest);
+            }
+            if self.chunk.size >= size {
+                let base = self.chunk.base;
+                self.chunk = Block { base: base + size, size: self.chunk.size - size };
+                return Some(Block { base, size });
+            }
+            // Out of memory, but for what is far too large.
+            freed = (class + 1..CLASSES).find(|class| self.free[*class] != 0);
+        }
+        let class = freed?;
+        let base = self.free[class];
+        self.free[class] = read(base);
+        Some(Block { base, size: block(class) })
+    }
+
+    /// A class that has a freed block: the wanted one, or of those with a header one up to twice as
+    /// large.
     fn freed(&self, class: usize) -> Option<usize> {
         let last = if class <= LARGE / UNIT { class } else { (class + 4).min(CLASSES - 1) };
         (class..=last).find(|&class| self.free[class] != 0)
     }
 
-    unsafe fn pop(&mut self, class: usize) -> (usize, usize) {
-        let base = self.free[class];
-        // SAFETY: `push_free` wrote the address.
-        self.free[class] = unsafe { (base as *const usize).read() };
-        (base, class)
+    /// Keeps what is left of a chunk, or most of it, as a block.
+    fn keep_rest(&mut self, rest: Block) {
+        let fits = (1..CLASSES).rev().find(|class| block(*class) <= rest.size);
+        if let Some(class) = fits {
+            write(rest.base, self.free[class]);
+            self.free[class] = rest.base;
+        }
     }
 
-    unsafe fn push_free(&mut self, base: usize, class: usize) {
-        if base + block(class) == self.top {
-            self.top = base;
-            return;
+    /// The beginning of the lowest free extent of that size, which was touched most likely.
+    fn take_extent(&mut self, size: usize) -> Option<Block> {
+        let size = size.checked_next_multiple_of(UNIT)?.max(EXTENT);
+        let Some((above, base, free)) = self.find_extent(size) else {
+            return self.has_room(size).then(|| {
+                self.top += size;
+                Block { base: self.top - size, size }
+            });
+        };
+        let rest = free.size - size;
+        if rest < EXTENT {
+            self.link(above, free.below);
+            return Some(Block { base, size: free.size });
         }
-        // SAFETY: a block has at least 16 bytes, aligned to 16, and is nobody's now.
-        unsafe { (base as *mut usize).write(self.free[class]) };
-        self.free[class] = base;
+        write(base + size, FreeExtent { below: free.below, size: rest });
+        self.link(above, base + size);
+        Some(Block { base, size })
+    }
+
+    /// The lowest free extent that has so many bytes: the one above it, its address, and itself.
+    fn find_extent(&self, size: usize) -> Option<(usize, usize, FreeExtent)> {
+        let (mut above, mut at, mut found) = (0, self.extents, None);
+        while at != 0 {
+            let free: FreeExtent = read(at);
+            if free.size >= size {
+                found = Some((above, at, free));
+            }
+            (above, at) = (at, free.below);
+        }
+        found
+    }
+
+    /// Makes `next` the extent below that at `above`, 0 for none above.
+    fn link(&mut self, above: usize, next: usize) {
+        if above == 0 {
+            self.extents = next;
+        } else {
+            write(above, FreeExtent { below: next, ..read(above) });
+        }
+    }
+
+    /// The block with so many bytes, where nothing follows it.
+    fn grow(&mut self, old: Block, size: usize) -> Option<Block> {
+        if old.size < EXTENT {
+            let class = class(size)?;
+            let more = block(class) - old.size;
+            if old.end() != self.chunk.base || self.freed(class).is_some() || more > self.chunk.size
+            {
+                return None;
+            }
+            self.chunk = Block { base: self.chunk.base + more, size: self.chunk.size - more };
+            return Some(Block { size: block(class), ..old });
+        }
+        let size = size.checked_next_multiple_of(UNIT)?;
+        // A freed extent is better than growing: or else every part's buffer would grow at the top,
+        // and none would ever be used again.
+        if old.end() == self.top
+            && self.find_extent(size).is_none()
+            && self.has_room(size - old.size)
+            && old.end() == self.top
+        {
+            self.top = old.base + size;
+            return Some(Block { size, ..old });
+        }
+        None
+    }
+
+    fn give_back(&mut self, freed: Block) {
+        if freed.size >= EXTENT {
+            return self.join(freed);
+        }
+        if freed.end() == self.chunk.base {
+            self.chunk = Block { base: freed.base, size: self.chunk.size + freed.size };
+        } else if let Some(class) = class(freed.size) {
+            write(freed.base, self.free[class]);
+            self.free[class] = freed.base;
+        }
+    }
+
+    /// Makes one extent of a freed one and those that it touches.
+    fn join(&mut self, Block { mut base, mut size }: Block) {
+        let (mut over, mut above, mut below) = (0, 0, self.extents);
+        while below > base {
+            (over, above, below) = (above, below, read::<FreeExtent>(below).below);
+        }
+        if below != 0 {
+            let lower: FreeExtent = read(below);
+            if below + lower.size == base {
+                (base, size) = (below, size + lower.size);
+                below = lower.below;
+            }
+        }
+        if above == base + size {
+            size += read::<FreeExtent>(above).size;
+            above = over;
+        }
+        if base + size == self.top {
+            self.top = base;
+            self.link(above, below);
+        } else {
+            write(base, FreeExtent { below, size });
+            self.link(above, base);
+        }
     }
 
     /// True where so many bytes are usable from the top on; asks for more memory if not.
@@ -267,10 +400,6 @@ unsafe impl std::alloc::GlobalAlloc for Guest {
     }
 }
 
-fn header(address: usize) -> *mut Header {
-    (address - UNIT) as *mut Header
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -318,7 +447,7 @@ mod tests {
                 .all(|byte| byte == fill)
         };
         for turn in 0..20_000 {
-            let size = 1 + random([40, 1500, 20_000][turn % 3]);
+            let size = 1 + random([40, 1500, 20_000, 150_000][turn % 4]);
             let fill = u8::try_from(turn % 251).unwrap_or(0);
             // SAFETY: sizes are not zero; every block is used with the layout that it has.
             unsafe {
@@ -376,6 +505,28 @@ mod tests {
                 heap.dealloc(after, layout(700, 1));
             }
             assert_eq!(places.len(), 1, "{places:?}");
+        }
+    }
+
+    #[test]
+    fn memory_of_one_part_serves_the_next_which_is_larger() {
+        let mut heap = heap();
+        // SAFETY: every block is freed with the layout that it has.
+        unsafe {
+            let notes = heap.alloc(layout(100, 1));
+            let end = heap.end;
+            for size in [1 << 16, 1 << 17, 1 << 18, 1 << 19] {
+                let part = layout(size, 1);
+                let blocks = [(); 3].map(|()| {
+                    // What stays of a part lies among its blocks.
+                    assert!(!heap.alloc(layout(40, 1)).is_null());
+                    heap.alloc(part)
+                });
+                blocks.into_iter().for_each(|block| heap.dealloc(block, part));
+            }
+            // All parts together have twice as many bytes as the first piece.
+            assert_eq!(heap.end, end);
+            heap.dealloc(notes, layout(100, 1));
         }
     }
 
