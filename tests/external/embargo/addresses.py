@@ -1,4 +1,5 @@
-"""Everything that is asked: each route that exists, of a dataset that everybody sees, of one that nobody may know, and of ids.
+"""Everything that is asked: each route that exists, of a dataset that everybody sees, of one that nobody may know, and of ids; and where
+objects are on S3, what readers of Iceberg read in the bucket.
 
 `{id}` is the id of a snapshot that was never, or of one that waits; `{digest}` that of a file. What else stands in braces is known once
 a round begins (`Known`)."""
@@ -6,6 +7,7 @@ a round begins (`Known`)."""
 import dataclasses
 import json
 
+import bucket
 import wire
 
 # The dataset that everybody sees, and how the name of the other one begins, which is new in a round or was retired. Below it is
@@ -18,7 +20,7 @@ JSON = {"Content-Type": "application/json"}
 TOOL_HEADERS = {**JSON, "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
 
 # Asked by GET and HEAD. Those marked `=` are the same whatever is published, are of another time, or are none: no later answer has to
-# tell of a release.
+# tell of a release. Those marked `~` are none unless objects are on S3.
 READ = """
   /v1/datasets
   /v1/datasets/orchard
@@ -134,9 +136,9 @@ READ = """
 = /share/iceberg/v1/config
 = /share/iceberg/v1/namespaces
 = /share/iceberg/v1/namespaces/farms
-= /share/iceberg/v1/namespaces/farms/tables
-= /share/iceberg/v1/namespaces/farms/tables/orchard
-= /share/iceberg/v1/namespaces/farms/tables/secret
+~ /share/iceberg/v1/namespaces/farms/tables
+~ /share/iceberg/v1/namespaces/farms/tables/orchard
+~ /share/iceberg/v1/namespaces/farms/tables/secret
 = /api/ogc
 = /api/ogc/api
   /api/ogc/collections
@@ -158,10 +160,32 @@ READ = """
 = /api/mcp
 """
 
+# Asked of the S3 server by GET and HEAD: lists of what readers of Iceberg may list, objects that the table names now, and those that
+# publishing will make of what waits, should anybody know its digest. A list has 1,000 objects at most: those of some hundred rounds.
+IN_BUCKET = f"""
+  /{bucket.NAME}?list-type=2&prefix={bucket.PREFIX}/iceberg/
+  /{bucket.NAME}?list-type=2&prefix={bucket.PREFIX}/snapshots/
+= {{metadata}}
+= {{manifest_list}}
+= {{manifest}}
+= {{data}}
+= {{signed_file}}
+= /{bucket.NAME}/{bucket.PREFIX}/snapshots/{{digest}}.parquet
+= /{bucket.NAME}/{bucket.PREFIX}/snapshots/{{digest}}.crc32
+= /{bucket.NAME}/{bucket.PREFIX}/iceberg/{{digest}}/v{{version_1}}.metadata.json
+= /{bucket.NAME}/{bucket.PREFIX}/iceberg/{{digest}}/v{{version_1}}.snapshot.avro
+= /{bucket.NAME}/{bucket.PREFIX}/iceberg/{{digest}}/v{{version_1}}.manifest.avro
+= /{bucket.NAME}/{bucket.PREFIX}/iceberg/{{digest}}/v{{hidden_version}}.metadata.json
+= /{bucket.NAME}/{bucket.PREFIX}/iceberg/{{digest}}/v{{hidden_version}}.snapshot.avro
+= /{bucket.NAME}/{bucket.PREFIX}/iceberg/{{digest}}/v{{hidden_version}}.manifest.avro
+= /{bucket.NAME}?list-type=2&prefix={bucket.PREFIX}/iceberg/{{digest}}/
+"""
+
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """One request. `tells`: a later answer has to be another one. `planned`: announcements are in it, and what became of them."""
+    """One request. `tells`: a later answer has to be another one. `planned`: announcements are in it, and what became of them. `s3_host`: the
+    S3 server, by its address, where that is asked and not a host; what is there tells once tables are described for readers of Iceberg."""
 
     method: str
     path: str
@@ -170,6 +194,7 @@ class Request:
     tells: bool
     scrub: object
     hidden_id: bool
+    s3_host: str | None = None
 
     @property
     def name(self):
@@ -186,6 +211,10 @@ class Request:
         return self.path.startswith("/log/") or "q=" in self.path or "search_datasets" in (self.body or "")
 
     @property
+    def in_bucket(self):
+        return self.s3_host is not None
+
+    @property
     def asks_with_id(self):
         return "{id}" in self.path or "{digest}" in self.path or "{id}" in (self.body or "")
 
@@ -197,6 +226,8 @@ class Request:
             return text
 
         body = None if self.body is None else filled(self.body).encode()
+        if self.in_bucket:
+            return wire.encoded(self.method, bucket.signed(self.method, filled(self.path), self.s3_host), {}, body, self.s3_host)
         return wire.encoded(self.method, filled(self.path), {name: filled(value) for name, value in self.headers}, body)
 
 
@@ -233,6 +264,7 @@ POSTED = [
     ("/api/mcp", tool("cite", dataset="orchard"), True),
     ("/api/mcp", tool("verify_figure", dataset="orchard", value=777.5, start="2020-01-01", where={"region": "North"}), False),
     (f"{ICEBERG}/namespaces/farms/tables/orchard/metrics", "{}", False),
+    (f"{ICEBERG}/namespaces/farms/tables/secret/metrics", "{}", False),
 ]
 # Pages of which a client says which one it has, and whose size it chooses.
 CONDITIONAL = ["/v1/datasets", "/v1/datasets/orchard", "/v1/datasets/orchard/data", "/datasets/orchard", "/feed.xml", "/catalog.jsonld"]
@@ -241,8 +273,8 @@ PACKED = ["/v1/datasets/orchard/data?format=csv", "/datasets/orchard", "/v1/data
 LOOSE = ["/health/full", "/v1/me", "/v1/datasets/orchard/link?days=7", "/v1/datasets/secret/link?days=7"]
 
 
-def everything(key):
-    """Every request, for a key of the plan Enterprise."""
+def everything(key, s3_host=None):
+    """Every request, for a key of the plan Enterprise. `s3_host`: the S3 server, where objects are on one."""
     requests = []
 
     def add(method, path, tells, body=None, **headers):
@@ -255,7 +287,7 @@ def everything(key):
             method, path, tuple((secret | kind | named).items()), body, tells, scrub_of(path), "{hidden}" in path))
 
     for line in READ.strip().split("\n"):
-        tells, path = not line.startswith("="), line.strip("= ")
+        tells, path = not line.startswith("=" if s3_host else ("=", "~")), line.strip("=~ ")
         add("GET", path, tells)
         # Headers tell less than bodies do, so nothing has to be in them.
         add("HEAD", path, False)
@@ -267,4 +299,10 @@ def everything(key):
         add("GET", path, True, Accept_Encoding="gzip")
     for path in LOOSE:
         add("GET", path, path == "/v1/datasets/secret/link?days=7")
+    for line in IN_BUCKET.strip().split("\n") if s3_host else ():
+        tells, path = not line.startswith("="), line.strip("= ")
+        requests.append(Request("GET", path, (), None, tells, None, True, s3_host))
+        # An address is signed for one method, so that of a host would be refused.
+        if path != "{signed_file}":
+            requests.append(Request("HEAD", path, (), None, False, None, True, s3_host))
     return requests

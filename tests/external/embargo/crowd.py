@@ -28,12 +28,12 @@ class Record:
 
     COLUMNS = {"host": "b", "request": "h", "asked": "b", "told": "i", "status": "h", "sent": "d", "ended": "d"}
 
-    def __init__(self):
+    def __init__(self, addresses):
         for name, kind in self.COLUMNS.items():
             setattr(self, name, array.array(kind))
         # Texts that were told, by number.
         self.texts, self.numbers = [], {}
-        self.broken = [0, 0, 0]
+        self.broken = [0] * addresses
         self.late = 0
 
     def add(self, host, request, asked, answer, text, sent, ended):
@@ -62,7 +62,9 @@ class Crowd:
 
     def __init__(self, pipe, addresses, requests, rate):
         self.pipe, self.requests, self.rate = pipe, requests, rate
-        self.record = Record()
+        self.record = Record(len(addresses))
+        # What is in the bucket is asked of the last address, behind those of the hosts.
+        self.bucket = len(addresses) - 1 if any(request.in_bucket for request in requests) else None
         self.selector = selectors.DefaultSelector()
         self.free = [[Slot(host, address) for _ in range(LINES_PER_HOST)] for host, address in enumerate(addresses)]
         self.paused = [0.0] * len(addresses)
@@ -85,7 +87,9 @@ class Crowd:
     def deal(self):
         """The next request of a pass over all of them at all hosts."""
         if not self.deck:
-            self.deck = [(host, index, asked) for host in range(len(self.free)) for index, asked in self.texts]
+            self.deck = [
+                (host, index, asked) for host in range(len(self.free)) for index, asked in self.texts
+                if self.requests[index].in_bucket == (host == self.bucket)]
             self.chosen.shuffle(self.deck)
             self.passes += 1
         return self.deck.pop()

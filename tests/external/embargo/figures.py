@@ -95,7 +95,7 @@ class Figures:
         self.silent = {0: [], 1: [], 2: []}
         self.spread, self.uncertainty, self.rates, self.answers = [], [], [], 0
         self.counts = {}
-        self.ready = []
+        self.ready, self.described = [], []
         self.comparisons = {
             "ids": Comparison("an id that never was / an id that waits"),
             "before": Comparison("5 s before the publish / 5 s before the time"),
@@ -107,11 +107,11 @@ class Figures:
         record = findings.record
         self.answers += len(record)
         self.rates.append(len(record) / record.seconds)
-        self.uncertainty.append(moment.uncertainty)
         for kind, number in findings.counts.items():
             self.counts[kind] = self.counts.get(kind, 0) + number
         times = findings.times()
         if strict:
+            self.uncertainty.append(moment.uncertainty)
             for host, seconds in times.items():
                 self.turned[host].append(seconds)
             for host, seconds in findings.last_silence().items():
@@ -141,8 +141,11 @@ class Figures:
             lines.append(f"first and last host of a round: median {1000 * statistics.median(self.spread):.1f} ms apart, worst {1000 * max(self.spread):.1f} ms")
         if self.ready:
             lines.append(f"after a kill every host served it: median {statistics.median(self.ready):.2f} s after everything was there, worst {max(self.ready):.2f} s ({len(self.ready)} kills)")
+        if self.described:
+            lines.append(f"readers of Iceberg had it at every host: median {statistics.median(self.described):.1f} s after the time, worst {max(self.described):.1f} s")
         if self.uncertainty:
             lines.append(f"the time was known to {1000 * statistics.median(self.uncertainty):.2f} ms (median), worst {1000 * max(self.uncertainty):.2f} ms")
+        if self.rates:
             lines.append(f"{self.answers} answers; {statistics.median(self.rates):.0f} a second (median of rounds)")
         for comparison in self.comparisons.values():
             line, large = comparison.summary(self.comparisons["halves"].distance)

@@ -11,6 +11,7 @@ LATE_SECONDS = 0.05
 # Time in which every host serves a version once everything is there again.
 PATIENCE_SECONDS = 5.0
 UNAVAILABLE = (500, 502, 503, 504)
+FORBIDDEN = 403
 # Faults of one kind that are described in a round.
 DESCRIBED = 5
 
@@ -18,11 +19,19 @@ DESCRIBED = 5
 class Moment:
     """The time of a release by the monotonic clock: it lies between two bounds, since the database's clock is known to some."""
 
-    def __init__(self, clock, at):
+    def __init__(self, clock, at, near=None):
+        """`near`: when the database's clock was the one that counts, where it was set."""
         # The bounds of what is added to the monotonic clock are those near the time itself.
-        rough = at - sum(clock.bounds(clock.readings[-1][2])) / 2
-        least, most = clock.bounds(rough)
+        rough = at - sum(clock.bounds(near or clock.readings[-1][2])) / 2
+        least, most = clock.bounds(near or rough)
         self.earliest, self.latest = at - most, at - least
+
+    @classmethod
+    def between(cls, earliest, latest):
+        """A time that is known to lie between two."""
+        made = cls.__new__(cls)
+        made.earliest, made.latest = earliest, latest
+        return made
 
     def moved(self, seconds):
         """Another instant, so many seconds later."""
@@ -50,21 +59,23 @@ def first_difference(before, after):
 class Findings:
     """The record of a round against the answers before the publish."""
 
-    def __init__(self, record, requests, moment, began, words, announced, outage):
-        """`began`: when the publisher was started. `words`: what nobody may know (bytes). `outage`: when the database was away."""
+    def __init__(self, record, requests, moment, began, words, announced, outage, described):
+        """`began`: when the publisher was started. `words`: what nobody may know (bytes). `outage`: when the database was away. `described`:
+        when the tables were described for readers of Iceberg, where objects are on S3."""
         self.record, self.requests, self.moment = record, requests, moment
         self.began, self.words, self.announced, self.outage = began, words, announced, outage
+        self.described = described
         self.faults = []
         self.counts = collections.Counter()
-        self.described = collections.Counter()
+        self.faults_by_kind = collections.Counter()
         # When a host first told, and when a request was sent to it last whose answer did not.
         self.first_told, self.last_silent = {}, {}
         self.before = self.texts_before()
 
     def fault(self, kind, text):
         self.counts[kind] += 1
-        self.described[kind] += 1
-        if self.described[kind] <= DESCRIBED:
+        self.faults_by_kind[kind] += 1
+        if self.faults_by_kind[kind] <= DESCRIBED:
             self.faults.append(f"{kind}: {text}")
 
     def describe(self, index, text=None):
@@ -76,7 +87,8 @@ class Findings:
         wanted = self.before.get(record.request[index], [told])[0]
         text = text or first_difference(record.texts[wanted] if isinstance(wanted, int) else wanted, told)
         asked = ("never", "waits", "waits, hidden")[record.asked[index]]
-        return f"host {record.host[index]}, {request.name} (id: {asked}), sent {sent:+.4f} s, ended {ended:+.4f} s, status {record.status[index]}: {text}"
+        whom = "the bucket" if request.in_bucket else f"host {record.host[index]}"
+        return f"{whom}, {request.name} (id: {asked}), sent {sent:+.4f} s, ended {ended:+.4f} s, status {record.status[index]}: {text}"
 
     def texts_before(self):
         """Numbers of the texts of each request before the publish: one, unless hosts differ."""
@@ -115,12 +127,14 @@ class Findings:
                 continue
             same = record.told[index] in before
             unavailable = record.status[index] in UNAVAILABLE
+            if self.requests[request].in_bucket and record.status[index] == FORBIDDEN:
+                self.fault("the S3 server refuses the crowd, which proves nothing", self.describe(index))
             if unavailable and not same:
                 self.counts["unavailable"] += 1
                 if not self.in_outage(index):
                     self.fault("refused although the database was there", self.describe(index))
                 continue
-            must = max(self.moment.latest + LATE_SECONDS, ready.get(record.host[index], 0.0))
+            must = max(self.must(self.requests[request]), ready.get(record.host[index], 0.0))
             self.check_answer(index, request, same, must)
         self.find_taken_back(order)
         if self.announced:
@@ -139,6 +153,10 @@ class Findings:
             elif record.sent[index] >= must and record.told[index] in coming[record.request[index]]:
                 self.fault("LATE", self.describe(index, "the calendar is that of before"))
 
+    def must(self, request):
+        """From when on a request has to tell: lists of the bucket do so once the table is described for readers of Iceberg."""
+        return (self.described if request.in_bucket else self.moment.latest) + LATE_SECONDS
+
     def check_answer(self, index, request, same, must):
         """Looks at one answer, which is `same` as before the publish or not; it has to be another one where it began after `must`."""
         record, asked = self.record, self.requests[request]
@@ -156,7 +174,7 @@ class Findings:
                 self.fault("LATE", self.describe(index, "the answer is that of before"))
         else:
             self.counts["unknown"] += 1
-        if not asked.tells or record.asked[index] != NEVER:
+        if not asked.tells or asked.in_bucket or record.asked[index] != NEVER:
             return
         host = record.host[index]
         if not same and record.ended[index] >= self.moment.earliest:
@@ -186,7 +204,7 @@ class Findings:
         record = self.record
         after = collections.defaultdict(set)
         for index in range(len(record)):
-            if record.sent[index] > self.moment.latest + LATE_SECONDS and record.asked[index] == NEVER:
+            if record.sent[index] > self.must(self.requests[record.request[index]]) and record.asked[index] == NEVER:
                 after[record.request[index]].add(record.told[index] in self.before.get(record.request[index], ()))
         return [self.requests[request].name for request, same in after.items() if same == {True} and self.requests[request].tells]
 

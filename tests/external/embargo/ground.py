@@ -1,9 +1,8 @@
-"""What is tested: a database, a folder of stored files, three hosts whose clocks are wrong, and the commands of operators."""
+"""What is tested: a database, stored files, three hosts whose clocks are wrong, and the commands of operators."""
 
 import datetime
 import json
 import os
-import pathlib
 import random
 import re
 import signal
@@ -12,9 +11,9 @@ import subprocess
 import wire
 from addresses import NAMESPACE, VISIBLE
 from ports import HOST, free_port
+from postgres import Session, faketime
 from waiting import until
 
-LIBRARIES = ["/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1", "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1"]
 OFFSETS = (2.0, -2.0, 0.0)
 # How far the offset that a host measures may be from the one it was given, seconds.
 OFFSET_TOLERANCE = 0.3
@@ -82,12 +81,13 @@ class Host:
 
 
 class Ground:
-    """Database, folder, hosts and commands."""
+    """Database, stored files, hosts and commands."""
 
-    def __init__(self, binary, plugins, work, postgres):
-        self.binary, self.work, self.postgres = binary, work, postgres
-        self.faketime = next((path for path in LIBRARIES if pathlib.Path(path).exists()), None)
-        assert self.faketime, "there is no libfaketime: apt-get install faketime"
+    def __init__(self, binary, plugins, work, postgres, bucket=None):
+        """`bucket`: where files are stored, in place of a folder."""
+        self.binary, self.work, self.postgres, self.bucket = binary, work, postgres, bucket
+        self.faketime = faketime()
+        self.objects = bucket.objects if bucket else work / "data/objects"
         kept = {name: value for name, value in os.environ.items() if not name.startswith("YEARBOOK_")}
         self.environment = kept | {
             "YEARBOOK_DATA_DIR": str(work / "data"), "YEARBOOK_DATABASE_URL": postgres.url,
@@ -95,7 +95,7 @@ class Ground:
             "YEARBOOK_LIMITS__KEY_SHARE_PERCENT": "0", "YEARBOOK_LIMITS__ADDRESS_SHARE_PERCENT": "0",
             # One address for all hosts, so that their answers can be the same bytes.
             "YEARBOOK_SERVER__PUBLIC_URL": "http://stats.example",
-        } | ({"YEARBOOK_PLUGINS_DIR": str(plugins)} if plugins else {})
+        } | ({"YEARBOOK_PLUGINS_DIR": str(plugins)} if plugins else {}) | (bucket.settings if bucket else {})
         self.hosts = [Host(self, number, offset) for number, offset in enumerate(OFFSETS)]
         self.chosen = random.Random()
 
@@ -119,6 +119,20 @@ class Ground:
 
     def waiting(self):
         return self.said("datasets", "releases")
+
+    def waiting_files(self):
+        """Digests of files that lie where files wait, be it that they wait no more."""
+        folder = self.objects / "waiting"
+        return {path.stem for path in folder.glob("*.parquet")} if folder.exists() else set()
+
+    def waiting_file(self, name):
+        """Digest of the table of a dataset's release that waits. No command tells it."""
+        with Session(self.postgres) as session:
+            return session.ask(f"SELECT file_sha256 FROM waiting_releases WHERE dataset = '{name}'")
+
+    def addresses(self):
+        """Whom the crowd asks."""
+        return [host.address for host in self.hosts] + ([self.bucket.address] if self.bucket else [])
 
     def versions(self, name):
         return self.said("datasets", "snapshots", name)

@@ -36,20 +36,25 @@ class History:
         self.known.setdefault(name, [])
         return found
 
+    def next_number(self, name):
+        """Number of the version that a dataset's next release will be."""
+        before = self.known.get(name)
+        return before[-1][0] + 1 if before else 2 if name == VISIBLE else 0
+
     def check(self, one):
         """After a round: one more version of each dataset, dated at the time, and the ones before as they were."""
         for name, snapshot in one.ids.items():
             before, found = self.known.get(name, []), self.take(name)
             numbers = [version for version, _, _ in found]
             one.expect(numbers == list(range(numbers[0], numbers[0] + len(numbers))), f"{name} has versions {numbers}")
-            next_number = before[-1][0] + 1 if before else (2 if name == VISIBLE else 0)
-            wanted = (next_number, snapshot, text_of(one.at))
+            wanted = (self.next_number(name), snapshot, text_of(one.at))
             one.expect(found[-1] == wanted, f"the newest version of {name} is {found[-1]}, not {wanted}")
             kept = [version for version in found[:-1] if before and version[0] >= before[0][0]]
             one.expect(all(version in before for version in kept), f"versions of {name} were {before} and are {found}")
             self.known[name] = before + [found[-1]] if before else found
         one.expect(self.ground.waiting() == [], f"after the time waits {self.ground.waiting()}")
         self.check_rows(one)
+        self.check_revisions(one)
         self.check_past(one)
 
     def check_rows(self, one):
@@ -61,6 +66,14 @@ class History:
                 answer = self.ground.ask(host, f"/v1/datasets/{name}/data?format=csv&limit=100000&geometry=false&columns=date,region,value")
                 found = sorted(answer.body.decode().split()[1:])
                 one.expect(found == wanted, f"host {host.number} has {len(found)} rows of {name} that are not the {len(wanted)} of the package")
+
+    def check_revisions(self, one):
+        """Every host has the version among the revisions, which it may have asked the database for before that had it."""
+        for name in one.ids:
+            for host in self.ground.hosts:
+                answer = self.ground.ask(host, f"/v1/datasets/{name}/revisions?format=csv&limit=100000&columns=_valid_from")
+                found = set(answer.body.decode().split()[1:])
+                one.expect(text_of(one.at) in found, f"host {host.number} has revisions of {name} of {sorted(found)[-3:]}, and none of {text_of(one.at)}")
 
     def check_past(self, one):
         """A version of an earlier round is found by its time, and not a second before."""

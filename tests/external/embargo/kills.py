@@ -17,16 +17,17 @@ LONGEST_AWAY = 5.0
 BEYOND_THE_END = 1.15
 
 
-class Kills:
-    """Kinds in an order by chance, each as often as the others."""
+class Kinds:
+    """Kinds of rounds in an order by chance, each as often as the others."""
 
-    def __init__(self, seed):
-        self.chosen = random.Random(seed)
+    def __init__(self, kinds):
+        self.kinds = kinds
+        self.chosen = random.Random()
         self.deck = []
 
     def next(self):
         if not self.deck:
-            self.deck = list(KINDS)
+            self.deck = list(self.kinds)
             self.chosen.shuffle(self.deck)
         return self.deck.pop()
 

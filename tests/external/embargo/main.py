@@ -12,11 +12,14 @@ import tempfile
 import time
 import traceback
 
+import clocks
+import kills
 from addresses import everything
+from bucket import Bucket
 from figures import Figures
 from ground import Ground
 from history import History
-from kills import Kills
+from kills import Kinds
 from postgres import Clock, Postgres
 from rounds import Round
 
@@ -26,19 +29,24 @@ DEEP_EVERY = 10
 QUIET_SECONDS = 1.5
 
 
-def play(ground, clock, history, figures, requests, number, options, kills):
+def play(ground, clock, history, figures, requests, number, options, kinds):
     """One round with what comes before and after it. Its faults."""
     began = time.monotonic()
     if number and random.random() < 0.5:
         ground.drift()
     offsets = [host.check_clock() for host in ground.hosts]
     time.sleep(QUIET_SECONDS)
-    one = Round(ground, clock, requests, options.rate, number, kills.next() if options.kill else None, history)
+    one = Round(ground, clock, requests, options.rate, number, kinds.next(), history)
     findings = one.run()
     figures.add(findings, one.moment, one.publish_began, one.settled, one.is_strict)
     if one.ready_after is not None:
         figures.ready.append(one.ready_after)
+    if one.described_after is not None:
+        figures.described.append(one.described_after)
     history.check(one)
+    if options.set_clock:
+        clock.set(0.0)
+        time.sleep(QUIET_SECONDS)
     if options.kill or number % DEEP_EVERY == 0:
         history.check_commands(one, deep=number % DEEP_EVERY == 0)
     history.retire_hidden(one)
@@ -56,7 +64,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--rate", type=float, default=2000, help="requests a second, over all hosts")
-    parser.add_argument("--kill", action="store_true", help="kill a host, the publisher or PostgreSQL in each round")
+    happens = parser.add_mutually_exclusive_group()
+    happens.add_argument("--kill", action="store_true", help="kill a host, the publisher or PostgreSQL in each round")
+    happens.add_argument("--set-clock", action="store_true", help="set PostgreSQL's clock near the time of each round")
+    parser.add_argument("--setting", choices=clocks.KINDS, help="how --set-clock sets it in every round, in place of every way in turn")
+    parser.add_argument("--store", choices=("folder", "s3"), default="folder", help="where files are stored")
+    parser.add_argument("--s3-server", default="s3s-fs", help="the program s3s-fs")
     parser.add_argument("--binary", required=True)
     parser.add_argument("--plugins", help="folder of plugins, for a binary that does not carry them")
     parser.add_argument("folder", nargs="?", help="where to work; it must not exist")
@@ -66,18 +79,21 @@ def main():
     work = pathlib.Path(options.folder or tempfile.mkdtemp(prefix="embargo-work-"))
     if options.folder:
         work.mkdir(parents=True)
-    postgres = Postgres()
-    ground, figures, faults = None, Figures(), []
+    postgres = Postgres(can_be_set=options.set_clock)
+    ground, bucket, figures, faults = None, None, Figures(), []
     clock = Clock(postgres)
     done = 0
     try:
-        ground = Ground(options.binary, options.plugins, work, postgres)
+        bucket = Bucket(options.s3_server, work) if options.store == "s3" else None
+        ground = Ground(options.binary, options.plugins, work, postgres, bucket)
         ground.prepare()
         history = History(ground)
-        requests, kills = everything(ground.key), Kills(random.randrange(1 << 30))
+        requests = everything(ground.key, bucket and bucket.host)
+        settings = [options.setting] if options.setting else clocks.KINDS
+        kinds = Kinds(kills.KINDS if options.kill else settings if options.set_clock else [None])
         print(f"{len(requests)} requests at {len(ground.hosts)} hosts; work in {work}", flush=True)
         for number in range(options.rounds):
-            faults += play(ground, clock, history, figures, requests, number, options, kills)
+            faults += play(ground, clock, history, figures, requests, number, options, kinds)
             done += 1
     except KeyboardInterrupt:
         print("stopped", flush=True)
@@ -88,6 +104,8 @@ def main():
     finally:
         if ground:
             ground.stop()
+        if bucket:
+            bucket.stop()
         clock.stop()
         postgres.stop()
     lines, more = figures.lines()

@@ -1,6 +1,8 @@
-"""A PostgreSQL server of its own, reached by a socket in its folder, which can be killed and started again; and its clock, as it says it."""
+"""A PostgreSQL server of its own, reached by a socket in its folder, which can be killed and started again; and its clock, as it says it,
+which can be set."""
 
 import collections
+import math
 import os
 import pathlib
 import pwd
@@ -24,6 +26,14 @@ DRIFT = 500e-6
 # `clock_timestamp()` is asked for in microseconds.
 RESOLUTION = 2e-6
 MOST_READINGS = 200_000
+LIBRARIES = ["/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1", "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1"]
+
+
+def faketime():
+    """The library that gives a program another clock."""
+    found = next((path for path in LIBRARIES if pathlib.Path(path).exists()), None)
+    assert found, "there is no libfaketime: apt-get install faketime"
+    return found
 
 
 def programs():
@@ -36,14 +46,17 @@ def programs():
 class Postgres:
     """The server. Kills of its processes lose nothing, since the machine stays up: so nothing is forced to disk."""
 
-    def __init__(self):
+    def __init__(self, can_be_set):
+        """`can_be_set`: its clock is one of its own."""
         # Short, since the path of a socket has to be, and where another user may go.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="embargo-"))
+        self.can_be_set = can_be_set
         self.port, self.process = free_port(), None
         self.is_root = os.geteuid() == 0
         if self.is_root:
             user = pwd.getpwnam(USER)
             os.chown(self.folder, user.pw_uid, user.pw_gid)
+        self.set_clock(0.0)
         self.run("initdb", "--username=yearbook", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--pgdata", self.folder / "data")
         self.start()
 
@@ -54,7 +67,18 @@ class Postgres:
     def command(self, program, *arguments):
         """A command of the server, as a user who may run one."""
         change = ["--reuid", USER, "--regid", USER, "--clear-groups"] if self.is_root else []
-        return ["setpriv", *change, programs() / program, *arguments]
+        # Set for the program alone: the library keeps what the user who changes could not write.
+        clock = [
+            f"LD_PRELOAD={faketime()}", f"FAKETIME_TIMESTAMP_FILE={self.folder / 'clock'}", "FAKETIME_NO_CACHE=1",
+            "FAKETIME_DONT_FAKE_MONOTONIC=1", "NO_FAKE_STAT=1"] if self.can_be_set and program == "postgres" else []
+        return ["setpriv", *change, "env", *clock, programs() / program, *arguments]
+
+    def set_clock(self, offset):
+        """Sets the clock to the machine's and so many seconds, at once for every process."""
+        new = self.folder / "clock.new"
+        new.write_text(f"{offset:+.6f}s\n")
+        new.chmod(0o644)
+        new.rename(self.folder / "clock")
 
     def run(self, program, *arguments):
         done = subprocess.run(self.command(program, *arguments), capture_output=True, text=True, cwd="/")
@@ -165,6 +189,8 @@ class Clock:
         self.server = server
         # (question, time, answer)
         self.readings = collections.deque(maxlen=MOST_READINGS)
+        # When it was set (began, ended), and what to.
+        self.settings, self.offset = [], 0.0
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.poll, daemon=True)
         self.thread.start()
@@ -189,12 +215,21 @@ class Clock:
     def bounds(self, at, within=60.0):
         """What, added to the monotonic clock at about `at`, is the database's time at least and at most. The narrowest bounds that
         readings around it give; each is widened by the drift since."""
-        near = [reading for reading in list(self.readings) if abs(reading[0] - at) <= within]
+        since = max((ended for _, ended in self.settings if ended <= at), default=-math.inf)
+        until_set = min((began for began, ended in self.settings if ended > at), default=math.inf)
+        near = [reading for reading in list(self.readings) if abs(reading[0] - at) <= within and since <= reading[0] and reading[2] <= until_set]
         assert near, "the database never said what time it is"
         least = max(said - heard - RESOLUTION - DRIFT * abs(heard - at) for asked, said, heard in near)
         most = min(said - asked + RESOLUTION + DRIFT * abs(asked - at) for asked, said, heard in near)
         assert least <= most, f"the database's clock was set: {least} to {most}"
         return least, most
+
+    def set(self, offset):
+        """Sets it to the machine's and so many seconds."""
+        began = time.monotonic()
+        self.server.set_clock(offset)
+        self.settings.append((began, time.monotonic()))
+        self.offset = offset
 
     def now(self):
         """The database's time, about."""
