@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use yearbook_catalog::{Catalog, PluginRelease, ReleaseChange, ReleaseId, ReleaseState};
-use yearbook_domain::{Digest, Stored};
+use yearbook_domain::{Digest, ObjectKey};
 use yearbook_releases::{
     EmbeddedComponent, PluginReconciler, ReleaseMonitor, ReleaseMonitorSettings, TrustPolicy,
 };
@@ -122,7 +122,7 @@ pub(crate) async fn record_release(
     let plugin = app.sandbox.load(&bytes).unwrap();
     let id =
         ReleaseId { kind: plugin.kind(), name: plugin.name().to_owned(), digest: *plugin.digest() };
-    app.store.register_upload(&Stored::component(&id.digest)).await.unwrap();
+    app.store.register_upload(&ObjectKey::component(&id.digest)).await.unwrap();
     assert_eq!(app.files.put_component(bytes.into()).await.unwrap(), id.digest);
     let release = PluginRelease {
         id: id.clone(),

@@ -35,7 +35,7 @@ pub(crate) struct Revision {
 /// An answer, and what it is true for.
 pub(crate) struct KeptAnswer {
     /// The answer.
-    pub(crate) answer: Kept,
+    pub(crate) answer: CachedAnswer,
     /// All that its adapter asked.
     pub(crate) questions: Vec<Question>,
     /// Digest of the answers.
@@ -43,7 +43,7 @@ pub(crate) struct KeptAnswer {
 }
 
 /// Answer of an adapter that can be given again.
-pub(crate) enum Kept {
+pub(crate) enum CachedAnswer {
     /// A document.
     Document(Box<PreparedDocument>),
     /// Rows that the host sends.
@@ -104,7 +104,7 @@ struct Owner {
 }
 
 impl Revision {
-    /// That of now.
+    /// The present one.
     pub(crate) fn current(catalogue: &CatalogCache, plugins: &PluginRegistry) -> Self {
         let plugins = Arc::downgrade(&plugins.current());
         Self { catalogue: catalogue.revision(), plugins }
@@ -237,8 +237,10 @@ impl Entries {
 impl KeptAnswer {
     fn bytes(&self) -> usize {
         let (held, text) = match &self.answer {
-            Kept::Document(document) => (document.bytes(), serde_json::to_vec(&self.questions)),
-            Kept::Rows(kept) => {
+            CachedAnswer::Document(document) => {
+                (document.bytes(), serde_json::to_vec(&self.questions))
+            }
+            CachedAnswer::Rows(kept) => {
                 let spelled = (&self.questions, &kept.rows, &kept.frame.wrapping);
                 (kept.fact_bytes, serde_json::to_vec(&spelled))
             }

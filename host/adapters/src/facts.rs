@@ -7,7 +7,7 @@ mod datasets;
 use http::StatusCode;
 use yearbook_domain::Refusal;
 use yearbook_http::middleware::request_id::RequestId;
-use yearbook_http::{Authenticated, Error, status};
+use yearbook_http::{AuthenticatedCaller, Error, status};
 use yearbook_sandbox::catalogue::{self, Fact, Question, Selection, ValueQuery};
 
 use crate::request::Exchange;
@@ -94,7 +94,7 @@ async fn values(
     values.count(&app.api, reservation.holder()).await
 }
 
-fn caller(exchange: &Exchange) -> Result<Authenticated, Error> {
+fn caller(exchange: &Exchange) -> Result<AuthenticatedCaller, Error> {
     Ok(exchange.auth.clone().ok_or(Refusal::KeyMissing)?)
 }
 

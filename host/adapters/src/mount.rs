@@ -10,7 +10,7 @@ use http::header::ALLOW;
 use http::request::Parts;
 use http::{HeaderMap, Method, Uri};
 use yearbook_domain::Refusal;
-use yearbook_http::authentication::{self, Authenticated, RequestSource};
+use yearbook_http::authentication::{self, AuthenticatedCaller, RequestSource};
 use yearbook_http::client_address::address_block_of;
 use yearbook_http::headers::insert_text;
 use yearbook_http::{Core, Error, status};
@@ -18,7 +18,7 @@ use yearbook_sandbox::adapter::Rows;
 use yearbook_sandbox::{AdapterCalls, PluginAdapter};
 
 use crate::document::PreparedDocument;
-use crate::document_cache::{self, DocumentKey, Kept, KeptAnswer, KeptFrame, Revision};
+use crate::document_cache::{self, CachedAnswer, DocumentKey, KeptAnswer, KeptFrame, Revision};
 use crate::refusal::{AdapterRefusal, RefusalWriter};
 use crate::request::{self, Exchange, SentRequest};
 use crate::rounds::{self, Answer, Told};
@@ -115,7 +115,7 @@ async fn admit(
     source: RequestSource,
     parts: &Parts,
     parameter: Option<String>,
-) -> Result<Option<Authenticated>, Response> {
+) -> Result<Option<AuthenticatedCaller>, Response> {
     let core: &Core = &app.core;
     let parameter = parameter.filter(|_| app.settings.keys_in_addresses);
     let text = match (authentication::key_text(&parts.headers), parameter) {
@@ -148,10 +148,10 @@ async fn run(
         app.documents.count(kept.is_some());
         if let Some(kept) = kept {
             let rows = match &kept.answer {
-                Kept::Document(document) => {
+                CachedAnswer::Document(document) => {
                     return exchange.respond(app, &plugin, document).await;
                 }
-                Kept::Rows(rows) => rows,
+                CachedAnswer::Rows(rows) => rows,
             };
             let told = Told::recalled(&kept, rows);
             let place = Some(Place { key, owner, revision });
@@ -179,7 +179,7 @@ async fn run(
     }
     let facts = told.digest();
     let sent = exchange.respond(app, &plugin, &document).await;
-    let answer = Kept::Document(document.into());
+    let answer = CachedAnswer::Document(document.into());
     let kept = Arc::new(KeptAnswer { answer, questions: told.questions, facts });
     app.documents.insert(key, owner, kept, revision);
     sent

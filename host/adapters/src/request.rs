@@ -11,7 +11,7 @@ use http_body_util::{BodyExt, Limited};
 use percent_encoding::percent_decode_str;
 use yearbook_domain::{KeyId, Refusal};
 use yearbook_http::reservation::{Patience, Reservation};
-use yearbook_http::{Authenticated, Error, status};
+use yearbook_http::{AuthenticatedCaller, Error, status};
 use yearbook_sandbox::{AdapterDescription, PluginAdapter, adapter};
 
 use crate::AdaptersState;
@@ -34,13 +34,13 @@ pub(crate) struct Exchange {
     /// Method, address and headers; the address without the key's parameter.
     pub(crate) parts: Parts,
     /// The caller; `None` without a key.
-    pub(crate) auth: Option<Authenticated>,
+    pub(crate) auth: Option<AuthenticatedCaller>,
     reservation: Option<Reservation>,
 }
 
 impl Exchange {
     /// A request that has read nothing.
-    pub(crate) fn new(parts: Parts, auth: Option<Authenticated>) -> Self {
+    pub(crate) fn new(parts: Parts, auth: Option<AuthenticatedCaller>) -> Self {
         Self { parts, auth, reservation: None }
     }
 

@@ -11,7 +11,7 @@ use yearbook_sandbox::adapter_limits::{CALLS, FACT_BYTES, QUESTIONS, READS};
 use yearbook_sandbox::catalogue::{Fact, Known, Problem, Question, Refusal};
 use yearbook_sandbox::{AdapterCalls, AdapterExchange};
 
-use crate::document_cache::{DocumentKey, Kept, KeptAnswer, KeptFrame, KeptRows, Revision};
+use crate::document_cache::{CachedAnswer, DocumentKey, KeptAnswer, KeptFrame, KeptRows, Revision};
 use crate::request::Exchange;
 use crate::{AdaptersState, facts, failure};
 
@@ -117,7 +117,7 @@ impl Told {
         let digest = self.digest();
         let Self { questions, facts, bytes, .. } = self;
         let rows = KeptRows { rows, facts, fact_bytes: bytes, frame };
-        KeptAnswer { answer: Kept::Rows(Box::new(rows)), questions, facts: digest }
+        KeptAnswer { answer: CachedAnswer::Rows(Box::new(rows)), questions, facts: digest }
     }
 
     /// Answers `questions`, within what a request has.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
-use yearbook_http::ignored_parameters::NameIgnored;
+use yearbook_http::ignored_parameters::IgnoredParametersLayer;
 use yearbook_http::{authentication, rate_limit};
 
 use crate::request::known_parameters::{
@@ -38,14 +38,14 @@ pub fn routes(state: &Arc<ApiState>) -> Router {
     // Laid under each route alone, so that an unknown route or method is told so without a key.
     let keyed = |parameters, route: MethodRouter<Arc<ApiState>>| {
         let check = from_fn_with_state(core(), authentication::check);
-        route.route_layer((check, NameIgnored::new(&state.core, parameters)))
+        route.route_layer((check, IgnoredParametersLayer::new(&state.core, parameters)))
     };
     let by_address = |route: MethodRouter<Arc<ApiState>>| {
         route.route_layer(from_fn_with_state(core(), rate_limit::limit_by_address))
     };
-    let preview = get(preview::show).route_layer(NameIgnored::new(&state.core, NONE));
+    let preview = get(preview::show).route_layer(IgnoredParametersLayer::new(&state.core, NONE));
     // The key that a link stands for is admitted by its handler.
-    let linked = get(link::read).route_layer(NameIgnored::new(&state.core, LINK_READ));
+    let linked = get(link::read).route_layer(IgnoredParametersLayer::new(&state.core, LINK_READ));
     Router::new()
         .route("/v1/datasets", keyed(LANGUAGE, get(datasets::list)))
         .route("/v1/datasets/{name}", keyed(LANGUAGE, get(datasets::show)))

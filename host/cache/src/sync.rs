@@ -46,7 +46,7 @@ where
     /// meanwhile.
     ///
     /// # Errors
-    /// That of `load`, shared by all who waited for it. It is not kept.
+    /// The error of `load`, shared by all who waited for it. It is not kept.
     pub fn try_get_with<E: Send + Sync + 'static>(
         &self,
         key: K,

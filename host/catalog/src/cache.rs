@@ -28,7 +28,7 @@ use crate::{Catalog, CatalogError, CheckSummary, CitedSnapshot, DatasetSet, Plug
 use database_clock::DatabaseClock;
 use facts_cache::PreviewFactsCache;
 use polling::{PollCounters, poll_loop};
-use releasing::Turned;
+use releasing::AppliedReleases;
 use revisioned::RevisionedCache;
 use view::ServedView;
 
@@ -78,8 +78,8 @@ pub struct CatalogCache {
     revisions: watch::Sender<i64>,
     clock: DatabaseClock,
     /// Releases that the view turned to by itself.
-    turned: std::sync::Mutex<Turned>,
-    /// Told of the files that lie where they waited.
+    turned: std::sync::Mutex<AppliedReleases>,
+    /// Files that lie where they waited, for readers of the store.
     waiting_files: std::sync::Mutex<WaitingFiles>,
 }
 

@@ -135,7 +135,7 @@ pub enum CatalogError {
     #[error(
         "{0} was declared too long ago or by another process, and `yearbook gc` may have removed it: nothing was changed; do it again"
     )]
-    DeletedConcurrently(yearbook_domain::Stored),
+    DeletedConcurrently(yearbook_domain::ObjectKey),
     /// The operating system gives no random numbers, so no key or secret can be made.
     #[error("the operating system gave no random numbers: {0}")]
     Random(#[from] getrandom::Error),
@@ -173,7 +173,7 @@ impl CatalogError {
 /// [`CatalogError::DeletedConcurrently`] on its way out of a transaction.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} is not declared")]
-pub(crate) struct DeletedConcurrently(pub(crate) yearbook_domain::Stored);
+pub(crate) struct DeletedConcurrently(pub(crate) yearbook_domain::ObjectKey);
 
 impl From<DeletedConcurrently> for sqlx::Error {
     fn from(swept: DeletedConcurrently) -> Self {

@@ -67,7 +67,7 @@ pub use queries::unreferenced::{
 };
 pub use queries::usage::{ReserveOutcome, UsageIncrement};
 pub use queries::versions::{ChangeRange, RetainedVersion};
-pub use queries::waiting::{ChangeOfWaiting, Waiting, is_near};
+pub use queries::waiting::{ChangeOfWaiting, WaitingRelease, is_near};
 pub use queries::waiting_commits::{NewRelease, ReleaseOutcome};
 pub use queries::waiting_datasets::FutureDataset;
 pub use queries::webhooks::{

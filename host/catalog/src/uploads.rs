@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use yearbook_domain::Stored;
+use yearbook_domain::ObjectKey;
 
 use crate::{Catalog, CatalogError, UploadRegistration};
 
@@ -24,7 +24,7 @@ pub enum UploadError {
     #[error(
         "`yearbook gc` has been removing {0} for a while; try again, in ten minutes if that was killed"
     )]
-    BeingRemoved(Stored),
+    BeingRemoved(ObjectKey),
 }
 
 /// Registers the upload of `stored`: once this is done no `gc` removes it. Waits up to 30 seconds
@@ -32,7 +32,7 @@ pub enum UploadError {
 ///
 /// # Errors
 /// [`UploadError`]; the upload must not begin.
-pub async fn register_upload(catalog: &Catalog, stored: &Stored) -> Result<(), UploadError> {
+pub async fn register_upload(catalog: &Catalog, stored: &ObjectKey) -> Result<(), UploadError> {
     let begun = Instant::now();
     while catalog.register_upload(stored).await? == UploadRegistration::BeingDeleted {
         if begun.elapsed() > REMOVAL_TIMEOUT {

@@ -101,9 +101,9 @@ impl Metric for Gauge {
 
 /// A place in a reading for a value that nothing counts: its default until it was measured.
 #[derive(Debug, Default)]
-pub struct Measured<T>(PhantomData<fn() -> T>);
+pub struct ReadingSlot<T>(PhantomData<fn() -> T>);
 
-impl<T: Default> Metric for Measured<T> {
+impl<T: Default> Metric for ReadingSlot<T> {
     type Reading = T;
 
     fn read(&self) -> T {

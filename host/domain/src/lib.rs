@@ -57,7 +57,7 @@ pub use identity::{Date, Digest, KeyId, PluginKind, SnapshotId};
 pub use log_entry::LogEntry;
 pub use mail_address::{MailAddress, MailAddressError};
 pub use name::{DatasetName, Namespace};
-pub use object_key::{Stored, StoredKind};
+pub use object_key::{ObjectKey, StoredKind};
 pub use plan::{Plan, PlanLimits, PlanTable};
 pub use preview_facts::PreviewFacts;
 pub use query::{OutputParameters, Selection, SeriesRows};

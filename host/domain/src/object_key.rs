@@ -9,7 +9,7 @@ use crate::{Digest, words};
 /// An object in the object store under one digest, together with its checksums and signature. It is
 /// stored, referenced by the catalog and deleted as one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Stored {
+pub struct ObjectKey {
     /// Its kind.
     pub kind: StoredKind,
     /// SHA-256 of its content.
@@ -30,7 +30,7 @@ pub enum StoredKind {
 
 words! { StoredKind { Snapshot = "snapshot", Waiting = "waiting", Component = "component" } }
 
-impl Stored {
+impl ObjectKey {
     /// Creates the key of the file of a snapshot or of changes.
     #[must_use]
     pub const fn snapshot(sha256: &Digest) -> Self {
@@ -50,7 +50,7 @@ impl Stored {
     }
 }
 
-impl fmt::Display for Stored {
+impl fmt::Display for ObjectKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let folder = match self.kind {
             StoredKind::Snapshot => "snapshots",

@@ -29,15 +29,15 @@ const WITHOUT_KEY: &str = "without a key";
 /// The caller of a request, in its extensions. Only [`check`] puts one there, so a handler that
 /// takes it cannot be reached without a key.
 #[derive(Clone)]
-pub struct Authenticated {
+pub struct AuthenticatedCaller {
     /// The holder of the key.
     pub caller: Caller,
     /// On whose account the request holds what it holds.
     pub holder: CallerShare,
 }
 
-/// A handler takes [`Authenticated`] as an argument.
-impl<S: Send + Sync> FromRequestParts<S> for Authenticated {
+/// A handler takes [`AuthenticatedCaller`] as an argument.
+impl<S: Send + Sync> FromRequestParts<S> for AuthenticatedCaller {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
@@ -102,7 +102,11 @@ impl RequestSource {
     /// # Errors
     /// 429 for a burst.
     #[expect(clippy::result_large_err, reason = "a response is what the caller answers with")]
-    pub fn admit_by_link(self, state: &Core, caller: Caller) -> Result<Authenticated, Response> {
+    pub fn admit_by_link(
+        self,
+        state: &Core,
+        caller: Caller,
+    ) -> Result<AuthenticatedCaller, Response> {
         let refused = state.burst_limiter.take_for_links(caller.id());
         self.admit(state, caller, refused)
     }
@@ -129,7 +133,7 @@ impl RequestSource {
         state: &Core,
         caller: Caller,
         refused: Option<Response>,
-    ) -> Result<Authenticated, Response> {
+    ) -> Result<AuthenticatedCaller, Response> {
         if let Some(labels) = &self.labels {
             labels.set_plan(caller.plan());
         }
@@ -138,7 +142,7 @@ impl RequestSource {
         }
         state.keys.note_use(&caller);
         let holder = state.open_responses.holder(Some(caller.id().as_str()), self.address);
-        Ok(Authenticated { caller, holder })
+        Ok(AuthenticatedCaller { caller, holder })
     }
 }
 
@@ -150,7 +154,7 @@ pub async fn admit(
     state: &Core,
     source: RequestSource,
     text: Result<Cow<'_, str>, Refusal>,
-) -> Result<Authenticated, Response> {
+) -> Result<AuthenticatedCaller, Response> {
     let caller = find_caller(state, source.client, text).await?;
     // Says the bucket's numbers: the month's would cost a query, just where queries have to be
     // saved.

@@ -129,23 +129,23 @@ pub fn reference(component: &str) -> Value {
 }
 
 /// A member that is left out where there is nothing to say, under
-/// `#[serde(skip_serializing_if = "Stated::is_absent")]`.
-pub struct Stated<T>(pub Option<T>);
+/// `#[serde(skip_serializing_if = "OptionalMember::is_absent")]`.
+pub struct OptionalMember<T>(pub Option<T>);
 
-impl<T> Stated<T> {
+impl<T> OptionalMember<T> {
     /// Returns true where nothing is said.
     pub fn is_absent(&self) -> bool {
         self.0.is_none()
     }
 }
 
-impl<T: Serialize> Serialize for Stated<T> {
+impl<T: Serialize> Serialize for OptionalMember<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
     }
 }
 
-impl<T: BodySchema> BodySchema for Stated<T> {
+impl<T: BodySchema> BodySchema for OptionalMember<T> {
     const COMPONENT: Option<&'static str> = T::COMPONENT;
     const IS_OPTIONAL: bool = true;
 
@@ -248,15 +248,18 @@ mod tests {
 
         struct Part: "A part." {
             day: Option<TableLayout>,
-            #[serde(skip_serializing_if = "Stated::is_absent")]
-            night: Stated<bool>,
+            #[serde(skip_serializing_if = "OptionalMember::is_absent")]
+            night: OptionalMember<bool>,
         }
     }
 
     #[test]
     fn a_body_and_its_schema_have_the_same_members() {
-        let sample =
-            Sample { kind: "x", count: None, parts: vec![Part { day: None, night: Stated(None) }] };
+        let sample = Sample {
+            kind: "x",
+            count: None,
+            parts: vec![Part { day: None, night: OptionalMember(None) }],
+        };
         assert_eq!(json!(sample), json!({"type": "x", "count": null, "parts": [{"day": null}]}));
         let part = json!({
             "type": "object", "description": "A part.",

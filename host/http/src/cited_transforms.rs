@@ -9,7 +9,7 @@ use yearbook_domain::{Dataset, ReadPlan, ResultDigest, Selection, ValidationErro
 use yearbook_sandbox::TransformStep;
 use yearbook_shares::CallerShare;
 
-use crate::{Authenticated, Error};
+use crate::{AuthenticatedCaller, Error};
 
 /// The room that runs transforms.
 pub trait CitedRowSource: Send + Sync {
@@ -39,7 +39,7 @@ pub struct CitedTransforms {
 /// Rows that transforms make, as a citation names them.
 pub struct CitedRows {
     /// Caller who pays.
-    pub auth: Authenticated,
+    pub auth: AuthenticatedCaller,
     /// Account on which rows are read and held.
     pub holder: CallerShare,
     /// The dataset.

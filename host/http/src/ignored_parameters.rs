@@ -75,12 +75,12 @@ impl RouteParameters {
 
 /// Layer around a route.
 #[derive(Clone)]
-pub struct NameIgnored {
+pub struct IgnoredParametersLayer {
     core: Arc<Core>,
     parameters: RouteParameters,
 }
 
-impl NameIgnored {
+impl IgnoredParametersLayer {
     /// Around a route that knows `parameters`.
     pub fn new(core: &Arc<Core>, parameters: RouteParameters) -> Self {
         Self { core: Arc::clone(core), parameters }
@@ -103,7 +103,7 @@ impl NameIgnored {
     }
 }
 
-impl<S> Layer<S> for NameIgnored {
+impl<S> Layer<S> for IgnoredParametersLayer {
     type Service = NamingService<S>;
 
     fn layer(&self, inner: S) -> NamingService<S> {
@@ -111,11 +111,11 @@ impl<S> Layer<S> for NameIgnored {
     }
 }
 
-/// Service of [`NameIgnored`].
+/// Service of [`IgnoredParametersLayer`].
 #[derive(Clone)]
 pub struct NamingService<S> {
     inner: S,
-    layer: NameIgnored,
+    layer: IgnoredParametersLayer,
 }
 
 /// Answer of the route, and the header's value.

@@ -38,7 +38,7 @@ pub mod serve;
 pub mod settings;
 pub mod status;
 
-pub use authentication::Authenticated;
+pub use authentication::AuthenticatedCaller;
 pub use core_state::{Core, CoreSettings};
 pub use document::RenderedDocument;
 pub use error::{Error, RoomRefusal};

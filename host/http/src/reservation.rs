@@ -9,7 +9,7 @@ use yearbook_catalog::{QuotaReservation, QuotaUsage};
 use yearbook_shares::CallerShare;
 
 use crate::open_responses::OpenResponse;
-use crate::{Authenticated, Core, Error, status};
+use crate::{AuthenticatedCaller, Core, Error, status};
 
 /// A request that may do its work. Dropping it gives both parts back.
 pub struct Reservation {
@@ -42,7 +42,7 @@ impl Core {
     /// database does not answer.
     pub async fn reserve(
         &self,
-        auth: &Authenticated,
+        auth: &AuthenticatedCaller,
         patience: Patience,
     ) -> Result<Reservation, Error> {
         let open = self.open_responses.open(&auth.holder, self.patience(patience)).await?;

@@ -24,7 +24,7 @@ use yearbook_http::cited_transforms::CitedRows;
 use yearbook_http::document::CachePolicy;
 use yearbook_http::reservation::Patience;
 use yearbook_http::{
-    Authenticated, Core, EntityTag, Error, RenderedDocument, authentication, body, rate_limit,
+    AuthenticatedCaller, Core, EntityTag, Error, RenderedDocument, authentication, body, rate_limit,
 };
 use yearbook_shares::CallerShare;
 
@@ -64,7 +64,7 @@ pub(crate) async fn show(
     if !request.verify {
         return subject.respond(&app, &parts, &document, CachePolicy::Public).await;
     }
-    let auth = parts.extensions.get::<Authenticated>().cloned().ok_or(Refusal::KeyMissing)?;
+    let auth = parts.extensions.get::<AuthenticatedCaller>().cloned().ok_or(Refusal::KeyMissing)?;
     if subject.cited.state != CitedState::Retained {
         let id = request.snapshot_id.to_string();
         return Err(Refusal::SnapshotGone { id, as_of: subject.past }.into());
@@ -162,7 +162,7 @@ impl Subject {
     /// 404 where the dataset is not served.
     fn computed_rows(
         &self,
-        auth: &Authenticated,
+        auth: &AuthenticatedCaller,
         holder: &CallerShare,
     ) -> Result<Option<CitedRows>, Error> {
         let request = &self.request;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use yearbook_catalog::{
     Catalog, CatalogError, DELETION_DEADLINE, DroppedSnapshot, Retention, UnreferencedObject,
 };
-use yearbook_domain::{Millis, Stored};
+use yearbook_domain::{Millis, ObjectKey};
 use yearbook_storage::{ObjectStorage, StaleUpload, StorageFailure, StoredObject};
 
 /// Removed at a time: as many as a store removes well before [`DELETION_DEADLINE`] has passed.
@@ -74,14 +74,14 @@ pub async fn collect_garbage(
     };
     let age = i64::try_from(unnamed_for.as_millis()).unwrap_or(i64::MAX);
     let before = Millis(store.database_time().await?.0.saturating_sub(age));
-    let mut held: HashMap<Stored, u64> = files
+    let mut held: HashMap<ObjectKey, u64> = files
         .held()
         .await?
         .into_iter()
         .map(|StoredObject { stored, bytes }| (stored, bytes))
         .collect();
     loop {
-        let mut found: Vec<Stored> = held.keys().cloned().collect();
+        let mut found: Vec<ObjectKey> = held.keys().cloned().collect();
         found.sort();
         let begun = Instant::now();
         let at_most = if dry_run { usize::MAX } else { BATCH_SIZE };
@@ -95,7 +95,7 @@ pub async fn collect_garbage(
         if condemned.due.is_empty() || dry_run {
             break;
         }
-        let due: Vec<Stored> = condemned.due.into_iter().map(|loose| loose.stored).collect();
+        let due: Vec<ObjectKey> = condemned.due.into_iter().map(|loose| loose.stored).collect();
         for stored in &due {
             remove_marked(files, stored, begun).await?;
             held.remove(stored);
@@ -110,7 +110,7 @@ pub async fn collect_garbage(
 /// to somebody else by now.
 async fn remove_marked(
     files: &ObjectStorage,
-    stored: &Stored,
+    stored: &ObjectKey,
     begun: Instant,
 ) -> Result<(), GcError> {
     let left = DELETION_DEADLINE.saturating_sub(begun.elapsed());

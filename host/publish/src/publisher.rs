@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use yearbook_catalog::{
     Catalog, CatalogError, CommitOutcome, NewRelease, Publication, ReleaseOutcome, Retention,
-    Waiting,
+    WaitingRelease,
 };
 use yearbook_domain::preview_facts::FACTS_VERSION;
 use yearbook_domain::{DatasetName, Millis, PreviewFacts, Snapshot, WaitingFiles};
@@ -95,13 +95,13 @@ pub enum PublishFailure {
         "release {} of {} waits until {}, and nothing else of it is published before; withdraw it with `yearbook release withdraw {}`, or replace it with --release-at and --replace",
         .0.id, .0.dataset, .0.release_at.to_rfc3339(), .0.id
     )]
-    Waits(Waiting),
+    Waits(WaitingRelease),
     /// The release that would be replaced is due too soon.
     #[error(
         "release {} of {} is due at {}, and in its last ten seconds it is not replaced; publish after it",
         .0.id, .0.dataset, .0.release_at.to_rfc3339()
     )]
-    TooLate(Waiting),
+    TooLate(WaitingRelease),
     /// Others publish the same dataset again and again.
     #[error(
         "other publishers of {name} were faster {MAX_ATTEMPTS} times in a row; let one process publish it"

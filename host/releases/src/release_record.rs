@@ -5,7 +5,7 @@ use bytes::Bytes;
 use yearbook_catalog::{
     Catalog, ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, register_upload,
 };
-use yearbook_domain::{Digest, Stored};
+use yearbook_domain::{Digest, ObjectKey};
 use yearbook_sandbox::Plugin;
 use yearbook_storage::ObjectStorage;
 
@@ -50,7 +50,7 @@ pub(crate) async fn store_component(
     let digest = tokio::task::spawn_blocking(move || Digest::compute(&hashed))
         .await
         .map_err(|_| ReleaseError::Panicked)?;
-    register_upload(store, &Stored::component(&digest)).await?;
+    register_upload(store, &ObjectKey::component(&digest)).await?;
     Ok(files.put_component(bytes).await?)
 }
 

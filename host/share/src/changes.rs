@@ -9,7 +9,7 @@ use axum::response::Response;
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::query::{last_value, parse_pairs};
 use yearbook_domain::{Column, Dataset, Snapshot, SnapshotSummary};
-use yearbook_http::{Authenticated, Error};
+use yearbook_http::{AuthenticatedCaller, Error};
 
 use super::actions::{ActionLines, FileAction, FileKind, TableMetadata};
 use super::answer::{both, describe, instant, number, respond, shared_snapshot, truth};
@@ -27,7 +27,7 @@ const MAX_VERSIONS: u64 = 1_000;
 /// `GET …/changes`.
 pub(super) async fn show(
     State(app): State<Arc<ShareState>>,
-    auth: Authenticated,
+    auth: AuthenticatedCaller,
     request: Request,
 ) -> Result<Response, Error> {
     app.metrics.count(ShareOperation::TableChanges);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::request::Parts;
 use yearbook_domain::{KeyId, Millis, StoredFile};
-use yearbook_http::{Authenticated, Error};
+use yearbook_http::{AuthenticatedCaller, Error};
 
 use super::file_address::SignedAddress;
 use crate::ShareState;
@@ -21,7 +21,7 @@ pub(super) struct AddressBook<'a> {
 
 impl<'a> AddressBook<'a> {
     /// For the caller of a request, from now on.
-    pub(super) fn new(app: &'a ShareState, auth: &Authenticated, parts: &Parts) -> Self {
+    pub(super) fn new(app: &'a ShareState, auth: &AuthenticatedCaller, parts: &Parts) -> Self {
         let now = yearbook_catalog::clock::now().0.div_euclid(1000);
         let life = i64::try_from(app.settings.url_seconds).unwrap_or(i64::MAX / 2000);
         Self {

@@ -10,7 +10,7 @@ use http::header::CACHE_CONTROL;
 use http::{HeaderValue, Method};
 use serde_json::json;
 use yearbook_domain::query::parse_pairs;
-use yearbook_http::{Authenticated, Error};
+use yearbook_http::{AuthenticatedCaller, Error};
 
 use super::actions::{ActionLines, FileAction, FileKind};
 use super::answer::{
@@ -86,7 +86,7 @@ pub(super) async fn metadata(
 /// `POST …/query`.
 pub(super) async fn query(
     State(app): State<Arc<ShareState>>,
-    auth: Authenticated,
+    auth: AuthenticatedCaller,
     request: Request,
 ) -> Result<Response, Error> {
     app.metrics.count(ShareOperation::TableQuery);

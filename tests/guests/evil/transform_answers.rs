@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use yearbook_catalog::{PluginRelease, ReleaseId, ReleaseState};
-use yearbook_domain::{Plan, Stored};
+use yearbook_domain::{ObjectKey, Plan};
 use yearbook_releases::ReleaseMonitorSettings;
 use yearbook_sandbox::{Plugin, PluginMetricsSnapshot};
 use yearbook_tests::app::{HostFixture, TestApp, harvest, unbounded};
@@ -124,7 +124,7 @@ async fn record(app: &TestApp, plugin: &Plugin) -> ReleaseId {
         quarantines: 0,
         origin: None,
     };
-    app.store.register_upload(&Stored::component(&id.digest)).await.unwrap();
+    app.store.register_upload(&ObjectKey::component(&id.digest)).await.unwrap();
     assert!(app.store.register_release(&release).await.unwrap());
     id
 }

@@ -19,7 +19,7 @@ fn kept(bytes: usize) -> Arc<KeptAnswer> {
     };
     let document = PreparedDocument::with_tag_of(&[], document).unwrap();
     Arc::new(KeptAnswer {
-        answer: Kept::Document(document.into()),
+        answer: CachedAnswer::Document(document.into()),
         questions: Vec::new(),
         facts: [0; 32],
     })

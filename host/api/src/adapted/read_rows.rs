@@ -11,7 +11,7 @@ use http::request::Parts;
 use yearbook_domain::query::DEFAULT_LIMIT;
 use yearbook_domain::read_plan::{MAX_SERIES, RowOrder};
 use yearbook_domain::{Dataset, ReadPlan, SeriesRows};
-use yearbook_http::{Authenticated, Error, RoomRefusal, status};
+use yearbook_http::{AuthenticatedCaller, Error, RoomRefusal, status};
 use yearbook_sandbox::{BoxError, catalogue};
 use yearbook_scan::RowShape;
 use yearbook_shares::CallerShare;
@@ -67,7 +67,7 @@ impl ApiState {
     /// The refusals of `/data` and `/changes`, in their order.
     pub async fn select_rows(
         &self,
-        auth: &Authenticated,
+        auth: &AuthenticatedCaller,
         parts: &Parts,
         selection: &catalogue::Selection,
     ) -> Result<SelectedRows, Error> {

@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use yearbook_http::content_coding::ContentCoding;
 use yearbook_http::headers::insert_text;
 use yearbook_http::preconditions::PreconditionOutcome;
-use yearbook_http::{Authenticated, EntityTag, Error, body, preconditions};
+use yearbook_http::{AuthenticatedCaller, EntityTag, Error, body, preconditions};
 use yearbook_sandbox::{
     EncodedBody, EncodedChunk, EncodedChunks, PluginEncoder, adapter, catalogue,
 };
@@ -83,7 +83,7 @@ impl ApiState {
     /// The refusals of `/data` and `/changes`, in their order, and 412.
     pub async fn plan_rows(
         &self,
-        auth: &Authenticated,
+        auth: &AuthenticatedCaller,
         asked: &RowsToSend<'_>,
     ) -> Result<PlannedRows, Error> {
         let RowsToSend { parts, rows, own, frame } = *asked;
@@ -147,7 +147,11 @@ impl PendingRows {
     ///
     /// # Errors
     /// Those of a GET, as far as they are known before rows are read.
-    pub async fn check(self, app: &ApiState, auth: &Authenticated) -> Result<ReadyRows, Error> {
+    pub async fn check(
+        self,
+        app: &ApiState,
+        auth: &AuthenticatedCaller,
+    ) -> Result<ReadyRows, Error> {
         let Self { request, pending, sent } = self;
         let (plan, counts) = pending.check(app, &request, &auth.holder).await?;
         Ok(ReadyRows::new(app, request, plan, counts, sent))

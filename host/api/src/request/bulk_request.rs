@@ -8,7 +8,7 @@ use http::request::Parts;
 use yearbook_domain::bulk::{self, BulkPlan, Freshness};
 use yearbook_domain::query::parse_pairs;
 use yearbook_domain::{Dataset, DatasetName, Namespace, Refusal, Snapshot};
-use yearbook_http::{Authenticated, Error};
+use yearbook_http::{AuthenticatedCaller, Error};
 
 use super::bulk_names;
 use crate::ApiState;
@@ -66,7 +66,7 @@ impl BulkRequest {
     pub(crate) async fn plan(
         &self,
         app: &ApiState,
-        auth: &Authenticated,
+        auth: &AuthenticatedCaller,
         dataset: &Dataset,
     ) -> Result<BulkPlan, Error> {
         let freshness = Freshness::resolve(self.freshness, auth.caller.limits());

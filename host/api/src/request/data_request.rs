@@ -14,7 +14,7 @@ use yearbook_domain::{
     CursorSource, Dataset, DatasetName, OutputParameters, Refusal, Selection, Snapshot,
     ValidationError, changes,
 };
-use yearbook_http::{Authenticated, Error, accept};
+use yearbook_http::{AuthenticatedCaller, Error, accept};
 use yearbook_sandbox::{OptionValue, PluginEncoder, PluginSet, TransformStep};
 
 use super::data_link::DataLink;
@@ -151,7 +151,7 @@ impl DataRequest {
     pub(crate) async fn plan(
         &self,
         app: &ApiState,
-        auth: &Authenticated,
+        auth: &AuthenticatedCaller,
         dataset: &Dataset,
     ) -> Result<ResponsePlan, Error> {
         match self.rows_of {

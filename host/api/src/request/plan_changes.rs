@@ -12,7 +12,7 @@ use yearbook_domain::{
     Credit, CreditLine, CursorPosition, CursorSource, Dataset, Digest, PlanLimits, Refusal,
     Snapshot, SnapshotId, ValidationError,
 };
-use yearbook_http::{Authenticated, Error};
+use yearbook_http::{AuthenticatedCaller, Error};
 use yearbook_scan::ChangesPlan;
 
 use super::DataRequest;
@@ -43,7 +43,7 @@ impl DataRequest {
     pub(super) async fn plan_changes(
         &self,
         app: &ApiState,
-        auth: &Authenticated,
+        auth: &AuthenticatedCaller,
         dataset: &Dataset,
     ) -> Result<ResponsePlan, Error> {
         app.core.catalog_cache.settled().await?;

@@ -9,7 +9,7 @@ use yearbook_domain::query::parse_since;
 use yearbook_domain::{
     Credit, CreditLine, CursorSource, Dataset, Millis, Refusal, Snapshot, ValidationError,
 };
-use yearbook_http::{Authenticated, Error};
+use yearbook_http::{AuthenticatedCaller, Error};
 
 use super::DataRequest;
 use crate::ApiState;
@@ -29,7 +29,7 @@ impl DataRequest {
     pub(super) async fn plan_revisions(
         &self,
         app: &ApiState,
-        auth: &Authenticated,
+        auth: &AuthenticatedCaller,
         dataset: &Dataset,
     ) -> Result<ResponsePlan, Error> {
         let revised = Box::pin(self.revised_dataset(app, dataset)).await?;

@@ -8,7 +8,7 @@ use yearbook_domain::{
     CursorPosition, CursorSource, Dataset, ReadPlan, Refusal, Selection, Snapshot, ValidationError,
     cursor, read_plan,
 };
-use yearbook_http::{Authenticated, Error};
+use yearbook_http::{AuthenticatedCaller, Error};
 use yearbook_sandbox::OptionValue;
 
 use super::DataRequest;
@@ -37,7 +37,7 @@ impl DataRequest {
     pub(super) async fn plan_rows(
         &self,
         app: &ApiState,
-        auth: &Authenticated,
+        auth: &AuthenticatedCaller,
         dataset: &Dataset,
     ) -> Result<ResponsePlan, Error> {
         let span = tracing::debug_span!("plan", dataset = self.name.as_str());

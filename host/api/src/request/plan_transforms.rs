@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::datatypes::SchemaRef;
 use yearbook_domain::read_plan::{self, AppliedTransform, AppliedTransforms};
 use yearbook_domain::{Dataset, ReadPlan, Refusal, Selection};
-use yearbook_http::{Authenticated, Error};
+use yearbook_http::{AuthenticatedCaller, Error};
 use yearbook_sandbox::{
     OptionScalar, RequestFingerprint, TransformChain, TransformFailure, TransformInput,
     TransformStep,
@@ -33,7 +33,7 @@ impl DataRequest {
     pub(super) async fn plan_transforms(
         &self,
         app: &ApiState,
-        auth: &Authenticated,
+        auth: &AuthenticatedCaller,
         dataset: &Dataset,
     ) -> Result<ResponsePlan, Error> {
         let sent = &self.selection;
@@ -74,7 +74,7 @@ impl DataRequest {
 /// Rows of a snapshot, and transforms of them.
 pub(crate) struct TransformRequest<'a> {
     pub(crate) app: &'a ApiState,
-    pub(crate) auth: &'a Authenticated,
+    pub(crate) auth: &'a AuthenticatedCaller,
     pub(crate) dataset: &'a Dataset,
     /// The whole selection.
     pub(crate) selection: &'a Selection,

@@ -7,7 +7,7 @@ use axum::response::Response;
 use http::Method;
 use yearbook_http::preconditions::PreconditionOutcome;
 use yearbook_http::reservation::Reservation;
-use yearbook_http::{Authenticated, Error, body, preconditions};
+use yearbook_http::{AuthenticatedCaller, Error, body, preconditions};
 use yearbook_scan::RowCounts;
 use yearbook_shares::CallerShare;
 
@@ -44,7 +44,7 @@ pub(crate) struct PendingResponse {
 pub(crate) async fn open(
     app: &ApiState,
     request: &DataRequest,
-    auth: &Authenticated,
+    auth: &AuthenticatedCaller,
     plan: ResponsePlan,
 ) -> Result<Opened, Error> {
     let holder = &auth.holder;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow::datatypes::SchemaRef;
 use yearbook_domain::{Millis, ReadPlan};
 use yearbook_http::content_coding::ContentCoding;
-use yearbook_http::{Authenticated, EntityTag};
+use yearbook_http::{AuthenticatedCaller, EntityTag};
 use yearbook_sandbox::{
     OptionValue, PluginEncoder, ReleasePolicy, RequestFingerprint, TransformChain, TransformStep,
 };
@@ -75,7 +75,7 @@ impl ResponsePlan {
     /// Plans the response of the release that `request` negotiated.
     pub(crate) fn new(
         request: &DataRequest,
-        auth: &Authenticated,
+        auth: &AuthenticatedCaller,
         source: RowSource,
         options: Vec<OptionValue>,
     ) -> Self {

@@ -6,7 +6,7 @@
 use bytes::Bytes;
 use quick_cache::sync::{Cache, DefaultLifecycle, PlaceholderGuard};
 use quick_cache::{DefaultHashBuilder, Weighter};
-use yearbook_counters::{Counter, Measured, Metric as _, counters};
+use yearbook_counters::{Counter, Metric as _, ReadingSlot, counters};
 use yearbook_http::body::BodyContent;
 use yearbook_http::content_coding::ContentCoding;
 use yearbook_http::settings::ServerSettings;
@@ -68,9 +68,9 @@ counters! {
         /// Made anew, or tried to.
         misses: Counter,
         /// Memory that entries take now, bytes.
-        bytes: Measured<u64>,
+        bytes: ReadingSlot<u64>,
         /// Entries now.
-        entries: Measured<usize>,
+        entries: ReadingSlot<usize>,
     }
 }
 

@@ -14,7 +14,7 @@ use yearbook_domain::bulk::{BulkPlan, FILE_MEDIA_TYPE};
 use yearbook_http::bulk_headers::BulkHead;
 use yearbook_http::byte_range::{ByteRange, requested_range};
 use yearbook_http::reservation::{Patience, Reservation};
-use yearbook_http::{Authenticated, Error, body, preconditions};
+use yearbook_http::{AuthenticatedCaller, Error, body, preconditions};
 
 use crate::ApiState;
 use crate::request::BulkRequest;
@@ -23,7 +23,7 @@ use crate::response::citation_link;
 /// `GET /v1/bulk/{namespace}/{name}`.
 pub(crate) async fn download(
     State(app): State<Arc<ApiState>>,
-    auth: Authenticated,
+    auth: AuthenticatedCaller,
     request: Request,
 ) -> Result<Response, Error> {
     let request = BulkRequest::parse(request)?;

@@ -12,7 +12,7 @@ use http::request::Parts;
 use yearbook_domain::Refusal;
 use yearbook_http::document::CachePolicy;
 use yearbook_http::reservation::Patience;
-use yearbook_http::{Authenticated, Error, RenderedDocument};
+use yearbook_http::{AuthenticatedCaller, Error, RenderedDocument};
 
 use crate::ApiState;
 use crate::request::{dataset_name, wanted_languages};
@@ -20,7 +20,7 @@ use crate::request::{dataset_name, wanted_languages};
 /// `GET /v1/datasets`.
 pub(crate) async fn list(
     State(app): State<Arc<ApiState>>,
-    auth: Authenticated,
+    auth: AuthenticatedCaller,
     request: Request,
 ) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
@@ -32,7 +32,7 @@ pub(crate) async fn list(
 /// `GET /v1/datasets/{name}`.
 pub(crate) async fn show(
     State(app): State<Arc<ApiState>>,
-    auth: Authenticated,
+    auth: AuthenticatedCaller,
     request: Request,
 ) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
@@ -53,7 +53,7 @@ pub(crate) async fn show(
 
 async fn respond(
     app: &ApiState,
-    auth: &Authenticated,
+    auth: &AuthenticatedCaller,
     parts: &Parts,
     document: &RenderedDocument,
 ) -> Result<Response, Error> {

@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderValue, Method};
 use yearbook_domain::ValidationError;
 use yearbook_http::document::CachePolicy;
 use yearbook_http::reservation::{Patience, Reservation};
-use yearbook_http::{Authenticated, Error, RenderedDocument, accept, body};
+use yearbook_http::{AuthenticatedCaller, Error, RenderedDocument, accept, body};
 use yearbook_sandbox::{DatasetWithUrls, GeneratedProject, GuestError, RequestFingerprint};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
@@ -27,7 +27,7 @@ use crate::response::too_large;
 /// `GET /v1/integrations/{tool}`.
 pub(crate) async fn generate_files(
     State(app): State<Arc<ApiState>>,
-    auth: Authenticated,
+    auth: AuthenticatedCaller,
     request: Request,
 ) -> Result<Response, Error> {
     let request = IntegrationRequest::parse(&app, request)?;
@@ -53,7 +53,7 @@ pub(crate) async fn generate_files(
 async fn respond(
     app: &ApiState,
     request: &IntegrationRequest,
-    auth: &Authenticated,
+    auth: &AuthenticatedCaller,
     zipped: bool,
     reservation: &Reservation,
 ) -> Result<Response, Error> {
@@ -83,7 +83,7 @@ async fn respond(
 async fn generate(
     app: &ApiState,
     request: &IntegrationRequest,
-    auth: &Authenticated,
+    auth: &AuthenticatedCaller,
     reservation: &Reservation,
 ) -> Result<GeneratedProject, Error> {
     let parts = &request.parts;

@@ -19,7 +19,9 @@ use yearbook_http::body_schema::Rfc3339;
 use yearbook_http::client_address::ClientAddress;
 use yearbook_http::document::CachePolicy;
 use yearbook_http::headers::ROBOTS;
-use yearbook_http::{Authenticated, Error, RenderedDocument, body, links, rate_limit, status};
+use yearbook_http::{
+    AuthenticatedCaller, Error, RenderedDocument, body, links, rate_limit, status,
+};
 use yearbook_sandbox::OptionValue;
 
 use self::refusal::{LinkRefusal, MAX_CHARACTERS};
@@ -38,7 +40,7 @@ const DAY_S: u64 = 86_400;
 /// `GET /v1/datasets/{name}/link`. Refuses what HEAD of the same rows is refused with.
 pub(crate) async fn make(
     State(app): State<Arc<ApiState>>,
-    auth: Authenticated,
+    auth: AuthenticatedCaller,
     request: Request,
 ) -> Result<Response, Error> {
     let headers = request.headers().clone();

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use yearbook_http::body_schema::Rfc3339;
 use yearbook_http::document::CachePolicy;
-use yearbook_http::{Authenticated, Error, RenderedDocument};
+use yearbook_http::{AuthenticatedCaller, Error, RenderedDocument};
 
 use self::view::{AccountView, MonthView};
 use crate::ApiState;
@@ -16,7 +16,7 @@ use crate::ApiState;
 /// `GET /v1/me`.
 pub(crate) async fn show(
     State(app): State<Arc<ApiState>>,
-    auth: Authenticated,
+    auth: AuthenticatedCaller,
     request: Request,
 ) -> Result<Response, Error> {
     let usage = app.core.quota.usage(&auth.caller).await?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use yearbook_http::reservation::Patience;
-use yearbook_http::{Authenticated, Error};
+use yearbook_http::{AuthenticatedCaller, Error};
 
 use crate::ApiState;
 use crate::request::DataRequest;
@@ -17,7 +17,7 @@ use crate::response::{Opened, open};
 /// `GET` of rows: of a snapshot, or of what changed.
 pub(crate) async fn show(
     State(app): State<Arc<ApiState>>,
-    auth: Authenticated,
+    auth: AuthenticatedCaller,
     request: Request,
 ) -> Result<Response, Error> {
     let request = DataRequest::parse(&app, request)?;
@@ -30,7 +30,7 @@ pub(crate) async fn show(
 /// The refusals of the request, in the order of contract-1-order.
 pub(super) async fn answer(
     app: &ApiState,
-    auth: &Authenticated,
+    auth: &AuthenticatedCaller,
     request: &DataRequest,
 ) -> Result<Response, Error> {
     let dataset = app.core.dataset(&request.name)?;

@@ -24,7 +24,7 @@ use yearbook_http::language::insert_language;
 use yearbook_http::preconditions::PreconditionOutcome;
 use yearbook_http::reservation::Patience;
 use yearbook_http::{
-    Authenticated, EntityTag, Error, body, compression, media_types, preconditions, status,
+    AuthenticatedCaller, EntityTag, Error, body, compression, media_types, preconditions, status,
 };
 use yearbook_shares::CallerShare;
 
@@ -38,7 +38,7 @@ const VALUES_VERSION: u8 = 1;
 /// `GET /v1/datasets/{name}/values`.
 pub(crate) async fn show(
     State(app): State<Arc<ApiState>>,
-    auth: Authenticated,
+    auth: AuthenticatedCaller,
     request: Request,
 ) -> Result<Response, Error> {
     let request = ValuesRequest::parse(request)?;
@@ -81,7 +81,7 @@ pub(crate) struct ValuesAnswer {
     selection: String,
     tag: EntityTag,
     coding: Option<ContentCoding>,
-    /// That of the labels; `None` where the dataset names none.
+    /// Language of the labels; `None` where the dataset names none.
     language: Option<Language>,
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
-use yearbook_counters::{Counter, Measured, TimeCounter, counters};
+use yearbook_counters::{Counter, ReadingSlot, TimeCounter, counters};
 
 use super::CatalogCache;
 
@@ -31,7 +31,7 @@ counters! {
         /// Time that they took, together.
         time: TimeCounter,
         /// Time since the view in memory was last known to be that of the database.
-        age: Measured<Duration>,
+        age: ReadingSlot<Duration>,
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{CatalogError, clock};
 
 /// Releases that this host turned to.
 #[derive(Debug, Default)]
-pub(super) struct Turned {
+pub(super) struct AppliedReleases {
     /// Number of turns.
     turns: u16,
     /// Those that the database has not settled, as far as is known.

@@ -2,7 +2,7 @@
 
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{
-    ChangeCounts, CreditLine, DatasetName, LargestRevision, Millis, Stored, StoredFile,
+    ChangeCounts, CreditLine, DatasetName, LargestRevision, Millis, ObjectKey, StoredFile,
 };
 
 use super::sql_enum::{RowContext, encode_json, encode_u64};
@@ -219,14 +219,14 @@ pub(super) async fn leading_from(
 pub(super) async fn drop_outdated(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
-) -> Result<Vec<Stored>, sqlx::Error> {
+) -> Result<Vec<ObjectKey>, sqlx::Error> {
     let rows: Vec<ChangesRow> =
         connection.query(OUTDATED_CHANGES).bind(dataset.as_str()).all().await?;
     let mut files = Vec::new();
     for row in rows {
         let number = row.number;
         let place = RowContext { table: "changes", row: &row.to_id };
-        let file = Stored::snapshot(&place.parse("file_sha256", &row.file_sha256)?);
+        let file = ObjectKey::snapshot(&place.parse("file_sha256", &row.file_sha256)?);
         if !history_writes::keep_changes(connection, dataset, row).await? {
             files.push(file);
         }

@@ -3,7 +3,7 @@
 //! has changed since the last file that was kept. Decides nothing about which versions are dropped
 //! (`publications.rs`).
 
-use yearbook_domain::{Column, DatasetName, PreviewFacts, Snapshot, Stored};
+use yearbook_domain::{Column, DatasetName, ObjectKey, PreviewFacts, Snapshot};
 
 use super::changes::{self, ChangesRow};
 use super::past_versions::{have_same_columns, past_by_number};
@@ -122,7 +122,7 @@ pub(super) async fn forget_until(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     number: i64,
-) -> Result<Vec<Stored>, sqlx::Error> {
+) -> Result<Vec<ObjectKey>, sqlx::Error> {
     let mut files = Vec::new();
     for statement in [FORGET_VERSIONS, FORGET_CHANGES] {
         let statement = connection.query(statement).bind(dataset.as_str()).bind(number);
@@ -130,7 +130,7 @@ pub(super) async fn forget_until(
         for (sha256,) in named {
             let Some(sha256) = sha256 else { continue };
             let place = RowContext { table: "past_versions", row: &sha256 };
-            files.push(Stored::snapshot(&place.parse("file_sha256", &sha256)?));
+            files.push(ObjectKey::snapshot(&place.parse("file_sha256", &sha256)?));
         }
     }
     Ok(files)

@@ -7,7 +7,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{
-    DatasetName, Millis, Namespace, PreviewFacts, Snapshot, SnapshotId, Stored, StoredFile,
+    DatasetName, Millis, Namespace, ObjectKey, PreviewFacts, Snapshot, SnapshotId, StoredFile,
 };
 
 use super::commit_times::{date_future_versions, latest_time, next_commit_time};
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::catalog::transaction;
 use crate::sql::Connection;
-use crate::{Catalog, CatalogError, Retention, Waiting};
+use crate::{Catalog, CatalogError, Retention, WaitingRelease};
 
 /// Locks the dataset's row, making it where there is none. [`source_checks::move_checked_at`]
 /// follows in the same transaction.
@@ -71,7 +71,7 @@ pub enum CommitOutcome {
     /// Compare again.
     Conflict,
     /// Nothing was written: a release of the dataset waits for its time.
-    Waits(Waiting),
+    Waits(WaitingRelease),
 }
 
 /// Outcome of one transaction that would commit a snapshot.
@@ -81,7 +81,7 @@ pub(super) enum CommitAttempt {
     /// The current snapshot is not the one that it was compared with.
     Conflict,
     /// A release of the dataset waits.
-    Waits(Waiting),
+    Waits(WaitingRelease),
     /// The second that it would be dated at begins after so long.
     TooEarly(Duration),
 }
@@ -292,7 +292,7 @@ async fn claim(
     terms: CommitTerms<'_>,
 ) -> Result<(), sqlx::Error> {
     let Some(uploader) = terms.uploader else { return Ok(()) };
-    unreferenced::claim_reference(connection, &Stored::snapshot(&file.sha256), uploader).await
+    unreferenced::claim_reference(connection, &ObjectKey::snapshot(&file.sha256), uploader).await
 }
 
 /// Returns the present, as the publication sees it.

@@ -4,7 +4,7 @@
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use yearbook_domain::credit::SourceUrlPrecision;
-use yearbook_domain::{ColumnRole, DatasetName, Millis, Snapshot, Stored};
+use yearbook_domain::{ColumnRole, DatasetName, Millis, ObjectKey, Snapshot};
 
 use super::history_writes;
 use super::snapshots::{self, StoredMeaning};
@@ -118,7 +118,7 @@ pub(super) async fn bury_snapshot(
     number: i64,
     at: Millis,
     history: bool,
-) -> Result<Stored, sqlx::Error> {
+) -> Result<ObjectKey, sqlx::Error> {
     let snapshot =
         snapshots::by_number(connection, number).await?.ok_or(sqlx::Error::RowNotFound)?;
     let words = encode_json(&snapshot)?;
@@ -139,8 +139,8 @@ pub(super) async fn bury_snapshot(
 pub(super) async fn delete_snapshot(
     connection: &mut Connection<'_>,
     number: i64,
-) -> Result<Stored, sqlx::Error> {
+) -> Result<ObjectKey, sqlx::Error> {
     let (sha256,): (String,) = connection.query(DELETE_SNAPSHOT).bind(number).fetch_one().await?;
     let place = RowContext { table: "snapshots", row: &sha256 };
-    Ok(Stored::snapshot(&place.parse("file_sha256", &sha256)?))
+    Ok(ObjectKey::snapshot(&place.parse("file_sha256", &sha256)?))
 }

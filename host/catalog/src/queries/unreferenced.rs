@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use yearbook_domain::{Millis, Stored};
+use yearbook_domain::{Millis, ObjectKey};
 
 use super::database_time;
 use super::sql_enum::RowContext;
@@ -86,7 +86,7 @@ pub enum UploadRegistration {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreferencedObject {
     /// The object.
-    pub stored: Stored,
+    pub stored: ObjectKey,
     /// Instant from which it was unreferenced, by the database's clock.
     pub since: Millis,
 }
@@ -113,7 +113,7 @@ impl Catalog {
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn register_upload(
         &self,
-        stored: &Stored,
+        stored: &ObjectKey,
     ) -> Result<UploadRegistration, CatalogError> {
         transaction!(self, "declare a file", Write, |connection| {
             register_upload(connection, stored, self.uploader())
@@ -128,7 +128,7 @@ impl Catalog {
     /// [`CatalogError::Query`] when the database does not answer.
     pub async fn mark_for_deletion(
         &self,
-        found: &[Stored],
+        found: &[ObjectKey],
         before: Millis,
         at_most: usize,
         dry_run: bool,
@@ -143,7 +143,11 @@ impl Catalog {
     ///
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.
-    pub async fn forget_deleted(&self, deleted: &[Stored], at: Millis) -> Result<(), CatalogError> {
+    pub async fn forget_deleted(
+        &self,
+        deleted: &[ObjectKey],
+        at: Millis,
+    ) -> Result<(), CatalogError> {
         transaction!(self, "forget removed files", Write, |connection| async {
             for stored in deleted {
                 connection.query(DELETE_MARKED).bind_object(stored).bind(at.0).execute().await?;
@@ -155,7 +159,7 @@ impl Catalog {
 
 impl Statement<'_> {
     /// Binds the kind of an object, then its digest.
-    fn bind_object(self, stored: &Stored) -> Self {
+    fn bind_object(self, stored: &ObjectKey) -> Self {
         self.bind(stored.kind.as_str()).bind(stored.sha256.as_str())
     }
 }
@@ -163,7 +167,7 @@ impl Statement<'_> {
 /// Registers that `uploader` is about to store `stored`, or to rely on what is there.
 async fn register_upload(
     connection: &mut Connection<'_>,
-    stored: &Stored,
+    stored: &ObjectKey,
     uploader: &str,
 ) -> Result<UploadRegistration, sqlx::Error> {
     let now = lock_objects(connection).await?;
@@ -183,7 +187,7 @@ async fn register_upload(
 /// Claims `stored` for a row that is about to reference it: it is no longer unreferenced.
 pub(super) async fn claim_reference(
     connection: &mut Connection<'_>,
-    stored: &Stored,
+    stored: &ObjectKey,
     uploader: &str,
 ) -> Result<(), sqlx::Error> {
     lock_objects(connection).await?;
@@ -203,7 +207,7 @@ pub(super) async fn claim_reference(
 /// Ends references to these objects; those without any other are unreferenced from now on.
 pub(super) async fn drop_references(
     connection: &mut Connection<'_>,
-    stored: &[Stored],
+    stored: &[ObjectKey],
 ) -> Result<(), sqlx::Error> {
     if stored.is_empty() {
         return Ok(());
@@ -221,7 +225,7 @@ pub(super) async fn drop_references(
 /// before `before`.
 async fn mark_for_deletion(
     connection: &mut Connection<'_>,
-    found: &[Stored],
+    found: &[ObjectKey],
     before: Millis,
     at_most: usize,
 ) -> Result<DeletionBatch, sqlx::Error> {
@@ -248,7 +252,7 @@ async fn mark_for_deletion(
         connection.query(MARK_FOR_DELETION).bind_object(stored).bind(now.0).execute().await?;
     }
     // What was never stored, or is gone, or was referenced all along.
-    let found: HashSet<&Stored> = found.iter().collect();
+    let found: HashSet<&ObjectKey> = found.iter().collect();
     for (stored, (since, marked)) in &known {
         let in_use = marked.is_some_and(|at| is_leased(at, now)) || *since >= before.0;
         if !in_use && (referenced.contains(stored) || !found.contains(stored)) {
@@ -275,7 +279,7 @@ fn is_leased(marked: i64, now: Millis) -> bool {
 
 async fn insert_unreferenced(
     connection: &mut Connection<'_>,
-    stored: &Stored,
+    stored: &ObjectKey,
     uploader: &str,
     since: Millis,
 ) -> Result<(), sqlx::Error> {
@@ -291,7 +295,7 @@ async fn insert_unreferenced(
 
 pub(super) async fn is_referenced(
     connection: &mut Connection<'_>,
-    stored: &Stored,
+    stored: &ObjectKey,
 ) -> Result<bool, sqlx::Error> {
     let (rows,): (i64,) = connection.query(IS_REFERENCED).bind_object(stored).fetch_one().await?;
     Ok(rows > 0)
@@ -299,7 +303,7 @@ pub(super) async fn is_referenced(
 
 async fn referenced_objects(
     connection: &mut Connection<'_>,
-) -> Result<HashSet<Stored>, sqlx::Error> {
+) -> Result<HashSet<ObjectKey>, sqlx::Error> {
     let rows: Vec<(String, String)> = connection.query(REFERENCED_OBJECTS).all().await?;
     rows.into_iter().map(|(kind, sha256)| read_object(&kind, &sha256)).collect()
 }
@@ -307,7 +311,7 @@ async fn referenced_objects(
 /// Reads since when each object is unreferenced, by its last registration, and when it was marked.
 async fn unreferenced_objects(
     connection: &mut Connection<'_>,
-) -> Result<HashMap<Stored, (i64, Option<i64>)>, sqlx::Error> {
+) -> Result<HashMap<ObjectKey, (i64, Option<i64>)>, sqlx::Error> {
     let rows: Vec<(String, String, i64, Option<i64>)> =
         connection.query(UNREFERENCED_OBJECTS).all().await?;
     let read = |(kind, sha256, since, marked): (String, String, i64, Option<i64>)| {
@@ -316,7 +320,7 @@ async fn unreferenced_objects(
     rows.into_iter().map(read).collect()
 }
 
-fn read_object(kind: &str, sha256: &str) -> Result<Stored, sqlx::Error> {
+fn read_object(kind: &str, sha256: &str) -> Result<ObjectKey, sqlx::Error> {
     let place = RowContext { table: "loose_files", row: sha256 };
-    Ok(Stored { kind: place.parse("kind", kind)?, sha256: place.parse("sha256", sha256)? })
+    Ok(ObjectKey { kind: place.parse("kind", kind)?, sha256: place.parse("sha256", sha256)? })
 }

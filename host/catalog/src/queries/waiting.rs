@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
-use yearbook_domain::{Announcement, DatasetName, Digest, Millis, SnapshotId, Stored};
+use yearbook_domain::{Announcement, DatasetName, Digest, Millis, ObjectKey, SnapshotId};
 
 use super::sql_enum::RowContext;
 use super::{bump_waiting, database_time, holds, unreferenced};
@@ -65,7 +65,7 @@ const ANNOUNCED_FOR_MS: i64 = 100 * 86_400_000;
 
 /// A release that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct WaitingRelease {
     /// Its number, by which operators name it.
     pub id: i64,
     /// The dataset.
@@ -97,7 +97,7 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer
     /// version.
-    pub async fn waiting_releases(&self) -> Result<Vec<Waiting>, CatalogError> {
+    pub async fn waiting_releases(&self) -> Result<Vec<WaitingRelease>, CatalogError> {
         transaction!(self, "list waiting releases", SingleRead, |connection| async {
             let rows: Vec<WaitingRow> = connection.query(ALL).all().await?;
             rows.into_iter().map(WaitingRow::read).collect()
@@ -111,7 +111,7 @@ impl Catalog {
     pub async fn waiting_release(
         &self,
         dataset: &DatasetName,
-    ) -> Result<Option<Waiting>, CatalogError> {
+    ) -> Result<Option<WaitingRelease>, CatalogError> {
         transaction!(self, "look a release up", SingleRead, |connection| {
             of_dataset(connection, dataset)
         })
@@ -190,7 +190,7 @@ impl Catalog {
     pub async fn record_moved_file(&self, file: &Digest) -> Result<(), CatalogError> {
         transaction!(self, "record that a file was moved", Write, |connection| async {
             connection.query(FORGET_FILE).bind(file.as_str()).execute().await?;
-            unreferenced::drop_references(connection, &[Stored::waiting(file)]).await?;
+            unreferenced::drop_references(connection, &[ObjectKey::waiting(file)]).await?;
             bump_waiting(connection).await
         })
     }
@@ -220,9 +220,9 @@ struct WaitingRow {
 }
 
 impl WaitingRow {
-    fn read(self) -> Result<Waiting, sqlx::Error> {
+    fn read(self) -> Result<WaitingRelease, sqlx::Error> {
         let place = RowContext { table: "waiting_releases", row: &self.dataset };
-        Ok(Waiting {
+        Ok(WaitingRelease {
             id: self.id,
             dataset: place.parse("dataset", &self.dataset)?,
             snapshot: place.parse("snapshot_id", &self.snapshot_id)?,
@@ -264,7 +264,7 @@ impl AnnouncementRow {
 pub(super) async fn of_dataset(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
-) -> Result<Option<Waiting>, sqlx::Error> {
+) -> Result<Option<WaitingRelease>, sqlx::Error> {
     let statement = connection.query(OF_DATASET).bind(dataset.as_str());
     statement.fetch_optional::<WaitingRow>().await?.map(WaitingRow::read).transpose()
 }
@@ -273,7 +273,7 @@ pub(super) async fn of_dataset(
 /// announcement.
 pub(super) async fn withdraw(
     connection: &mut Connection<'_>,
-    waiting: &Waiting,
+    waiting: &WaitingRelease,
     replaced: bool,
 ) -> Result<(), sqlx::Error> {
     let (file, changes): (String, Option<String>) =
@@ -283,9 +283,9 @@ pub(super) async fn withdraw(
     for file in std::iter::once(file).chain(changes) {
         let sha256: Digest = place.parse("file_sha256", &file)?;
         // Others may have the same changes.
-        if !unreferenced::is_referenced(connection, &Stored::snapshot(&sha256)).await? {
+        if !unreferenced::is_referenced(connection, &ObjectKey::snapshot(&sha256)).await? {
             connection.query(FORGET_FILE).bind(file.as_str()).execute().await?;
-            unnamed.push(Stored::waiting(&sha256));
+            unnamed.push(ObjectKey::waiting(&sha256));
         }
     }
     if !replaced {
@@ -318,7 +318,7 @@ pub(super) async fn lock_dataset_of(
 async fn lock(
     connection: &mut Connection<'_>,
     id: i64,
-) -> Result<Result<Waiting, ChangeOfWaiting>, sqlx::Error> {
+) -> Result<Result<WaitingRelease, ChangeOfWaiting>, sqlx::Error> {
     let Some(dataset) = lock_dataset_of(connection, id).await? else {
         return Ok(Err(ChangeOfWaiting::Unknown));
     };

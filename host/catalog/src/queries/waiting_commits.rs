@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{
-    DatasetName, Digest, Millis, Namespace, PreviewFacts, Snapshot, SnapshotId, Stored,
+    DatasetName, Digest, Millis, Namespace, PreviewFacts, Snapshot, SnapshotId, ObjectKey,
 };
 
 use super::commit_times::{latest_time, next_commit_time};
@@ -17,7 +17,7 @@ use super::publications::{
     CommitAttempt, CommitOutcome, CommitTerms, Publication, commit_as_current,
 };
 use super::sql_enum::{RowContext, encode_json, encode_u64};
-use super::waiting::{self, Waiting};
+use super::waiting::{self, WaitingRelease};
 use super::{
     bump_revision, bump_waiting, database_time, log_entries, snapshots, source_checks, unreferenced,
 };
@@ -85,9 +85,9 @@ pub enum ReleaseOutcome {
     /// Nothing was written: the current snapshot is no longer the one that this was compared with.
     Conflict,
     /// Nothing was written: another release of the dataset waits.
-    OtherWaits(Waiting),
+    OtherWaits(WaitingRelease),
     /// Nothing was written: the release that this would replace is due too soon.
-    TooLate(Waiting),
+    TooLate(WaitingRelease),
 }
 
 /// Outcome of one transaction that would commit a release.
@@ -244,10 +244,10 @@ async fn take_file(
     file: &Digest,
     uploader: &str,
 ) -> Result<(), sqlx::Error> {
-    if unreferenced::is_referenced(connection, &Stored::snapshot(file)).await? {
+    if unreferenced::is_referenced(connection, &ObjectKey::snapshot(file)).await? {
         return Ok(());
     }
-    unreferenced::claim_reference(connection, &Stored::waiting(file), uploader).await?;
+    unreferenced::claim_reference(connection, &ObjectKey::waiting(file), uploader).await?;
     connection.query(INSERT_FILE).bind(file.as_str()).execute().await.map(drop)
 }
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use yearbook_domain::{Cadence, CheckOutcome, FailureCause, Millis, Plan, PlanTable, Stored};
+use yearbook_domain::{Cadence, CheckOutcome, FailureCause, Millis, ObjectKey, Plan, PlanTable};
 
 use super::TestDatabase;
 use super::accounts::{link, queue};
@@ -104,7 +104,7 @@ pub(crate) async fn links_of_the_future_fill_no_bounds_and_mails_of_the_future_a
 pub(crate) async fn marks_and_registrations_of_the_future_keep_no_object(place: TestDatabase) {
     let store = place.host().await;
     let future = ahead(&store).await;
-    let orphan = Stored::snapshot(&digest("orphan"));
+    let orphan = ObjectKey::snapshot(&digest("orphan"));
     store.register_upload(&orphan).await.unwrap();
     date_objects(&store, future, None).await.unwrap();
     let found = [orphan.clone()];

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use yearbook_domain::{Millis, Stored};
+use yearbook_domain::{Millis, ObjectKey};
 
 use super::TestDatabase;
 use super::changes::following;
@@ -20,7 +20,7 @@ async fn compared(store: &Catalog, predecessor: Option<&str>, id: &str) -> Commi
     };
     let changed = drafted.changes.iter().map(|changes| &changes.file);
     for file in std::iter::once(&drafted.snapshot.file).chain(changed) {
-        store.register_upload(&Stored::snapshot(&file.sha256)).await.unwrap();
+        store.register_upload(&ObjectKey::snapshot(&file.sha256)).await.unwrap();
     }
     let drafted = Publication { predecessor: predecessor.map(snapshot_id), ..drafted };
     store.commit_snapshot(&drafted, Retention::default()).await.unwrap()
@@ -107,7 +107,7 @@ pub(crate) async fn the_database_tells_when_and_no_two_snapshots_share_a_second(
         for file in
             drafted.changes.iter().map(|changes| &changes.file).chain([&drafted.snapshot.file])
         {
-            store.register_upload(&Stored::snapshot(&file.sha256)).await.unwrap();
+            store.register_upload(&ObjectKey::snapshot(&file.sha256)).await.unwrap();
         }
         let drafted = Publication { predecessor: from.map(snapshot_id), at: None, ..drafted };
         assert_ne!(

@@ -12,8 +12,8 @@ use yearbook_domain::meaning::{
 use yearbook_domain::preview_facts::{FACTS_VERSION, LatestRows};
 use yearbook_domain::{
     BoundingBox, Column, ColumnRole, ColumnType, Credit, DatasetName, Date, Digest, KeyId, Millis,
-    Namespace, Plan, PlannedRelease, PreviewFacts, ResultDigest, Snapshot, SnapshotId, SourceEntry,
-    Stored, StoredFile, TableLayout, TextTraits,
+    Namespace, ObjectKey, Plan, PlannedRelease, PreviewFacts, ResultDigest, Snapshot, SnapshotId,
+    SourceEntry, StoredFile, TableLayout, TextTraits,
 };
 
 use crate::{
@@ -228,7 +228,7 @@ pub(crate) async fn commit(
     let changed = publication.changes.iter().map(|changes| &changes.file);
     for file in std::iter::once(&publication.snapshot.file).chain(changed) {
         assert_eq!(
-            store.register_upload(&Stored::snapshot(&file.sha256)).await?,
+            store.register_upload(&ObjectKey::snapshot(&file.sha256)).await?,
             UploadRegistration::Registered
         );
     }
@@ -251,7 +251,7 @@ pub(crate) async fn register(
     release: &PluginRelease,
 ) -> Result<bool, CatalogError> {
     assert_eq!(
-        store.register_upload(&Stored::component(&release.id.digest)).await?,
+        store.register_upload(&ObjectKey::component(&release.id.digest)).await?,
         UploadRegistration::Registered
     );
     store.register_release(release).await

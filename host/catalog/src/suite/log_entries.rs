@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use yearbook_domain::{LogEntry, Millis, Stored};
+use yearbook_domain::{LogEntry, Millis, ObjectKey};
 
 use super::TestDatabase;
 use super::fixtures::{
@@ -69,7 +69,7 @@ pub(crate) async fn a_release_is_logged_at_its_time_and_not_before_contract_21(
     let store = place.host().await;
     publish(&store, "gdp", "x", TODAY).await;
     let waiting = publication("cpi", "a", TODAY);
-    let file = Stored::waiting(&waiting.snapshot.file.sha256);
+    let file = ObjectKey::waiting(&waiting.snapshot.file.sha256);
     assert_eq!(store.register_upload(&file).await.unwrap(), UploadRegistration::Registered);
     let now = store.database_time().await.unwrap();
     let release_at = Millis(now.whole_second().0 + 3_000);

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use yearbook_domain::{Millis, Stored};
+use yearbook_domain::{Millis, ObjectKey};
 
 use super::TestDatabase;
 use super::fixtures::{DAY, KEEP_NEWEST_ONLY, TODAY, digest, publication, snapshot};
@@ -41,7 +41,7 @@ enum Step {
 
 enum CollectorRun {
     Idle,
-    Listed(Vec<Stored>),
+    Listed(Vec<ObjectKey>),
     Removing(DeletionBatch, usize),
 }
 
@@ -50,8 +50,8 @@ struct CatalogModel {
     store: Arc<Catalog>,
     /// Set where the writers have others: a store declares for one process.
     apart: bool,
-    objects: BTreeSet<Stored>,
-    readers: Vec<(Stored, Millis)>,
+    objects: BTreeSet<ObjectKey>,
+    readers: Vec<(ObjectKey, Millis)>,
     random: u64,
     removed: u32,
     named: u32,
@@ -195,7 +195,7 @@ impl CatalogModel {
                 CollectorRun::Removing(condemned, done + 1)
             }
             CollectorRun::Removing(condemned, _) => {
-                let removed: Vec<Stored> =
+                let removed: Vec<ObjectKey> =
                     condemned.due.into_iter().map(|loose| loose.stored).collect();
                 self.store.forget_deleted(&removed, condemned.at).await.unwrap();
                 CollectorRun::Idle
@@ -203,17 +203,17 @@ impl CatalogModel {
         };
     }
 
-    async fn referenced_now(&self) -> Vec<Stored> {
+    async fn referenced_now(&self) -> Vec<ObjectKey> {
         let files = self
             .store
             .referenced_files()
             .await
             .unwrap()
             .into_iter()
-            .map(|file| Stored::snapshot(&file.sha256));
+            .map(|file| ObjectKey::snapshot(&file.sha256));
         let releases = self.store.releases().await.unwrap().into_iter();
         let components = releases.filter(|release| release.state != ReleaseState::Removed);
-        files.chain(components.map(|release| Stored::component(&release.id.digest))).collect()
+        files.chain(components.map(|release| ObjectKey::component(&release.id.digest))).collect()
     }
 }
 
@@ -221,12 +221,12 @@ fn id(content: u64) -> String {
     char::from(b'a' + u8::try_from(content).unwrap()).to_string()
 }
 
-fn file(content: u64) -> Stored {
-    Stored::snapshot(&snapshot(&id(content), 0).file.sha256)
+fn file(content: u64) -> ObjectKey {
+    ObjectKey::snapshot(&snapshot(&id(content), 0).file.sha256)
 }
 
-fn component(content: u64) -> Stored {
-    Stored::component(&digest(&id(content)))
+fn component(content: u64) -> ObjectKey {
+    ObjectKey::component(&digest(&id(content)))
 }
 
 pub(crate) async fn no_order_of_events_loses_a_live_file(place: TestDatabase) {

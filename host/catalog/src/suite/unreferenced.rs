@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use yearbook_domain::{Millis, Stored};
+use yearbook_domain::{Millis, ObjectKey};
 
 use super::TestDatabase;
 use super::fixtures::{
@@ -19,8 +19,8 @@ use crate::{
 
 const ANY: usize = 100;
 
-fn file(id: &str) -> Stored {
-    Stored::snapshot(&snapshot(id, 0).file.sha256)
+fn file(id: &str) -> ObjectKey {
+    ObjectKey::snapshot(&snapshot(id, 0).file.sha256)
 }
 
 /// An instant after all that has happened.
@@ -29,11 +29,11 @@ async fn after_all(store: &Catalog) -> Millis {
     store.database_time().await.unwrap()
 }
 
-async fn condemn(store: &Catalog, found: &[Stored], before: Millis) -> DeletionBatch {
+async fn condemn(store: &Catalog, found: &[ObjectKey], before: Millis) -> DeletionBatch {
     store.mark_for_deletion(found, before, ANY, false).await.unwrap()
 }
 
-fn names(list: &[crate::UnreferencedObject]) -> Vec<Stored> {
+fn names(list: &[crate::UnreferencedObject]) -> Vec<ObjectKey> {
     list.iter().map(|loose| loose.stored.clone()).collect()
 }
 
@@ -77,7 +77,7 @@ pub(crate) async fn what_is_loose_for_long_is_removed_once_and_what_is_named_nev
 ) {
     let (store, other) = (place.host().await, place.host().await);
     publish(&store, "cpi", "named", TODAY).await;
-    let found = [file("named"), file("orphan"), Stored::component(&digest("c"))];
+    let found = [file("named"), file("orphan"), ObjectKey::component(&digest("c"))];
     let early = store.database_time().await.unwrap();
     assert_eq!(
         names(&condemn(&store, &found, early).await.later),
@@ -129,7 +129,7 @@ pub(crate) async fn what_was_removed_meanwhile_is_not_named(place: TestDatabase)
 
 pub(crate) async fn what_is_let_go_is_loose_from_then_on(place: TestDatabase) {
     let store = place.host().await;
-    let found = [file("a"), file("b"), file("c"), Stored::component(&digest("a"))];
+    let found = [file("a"), file("b"), file("c"), ObjectKey::component(&digest("a"))];
     let before = after_all(&store).await;
     for (id, day) in [("a", -10), ("b", -9), ("c", -8)] {
         commit(&store, &publication("cpi", id, TODAY + day * DAY), KEEP_NEWEST_ONLY).await.unwrap();

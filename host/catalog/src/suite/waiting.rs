@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use yearbook_domain::{Dataset, Millis, Stored};
+use yearbook_domain::{Dataset, Millis, ObjectKey};
 
 use super::fixtures::{
     TODAY, commit, history, name, publication, publish, snapshot, snapshot_id, wait_until,
@@ -13,7 +13,7 @@ use super::fixtures::{
 use super::{TestDatabase, changes};
 use crate::{
     Catalog, CatalogCache, ChangeOfWaiting, CommitOutcome, NewRelease, Publication, ReleaseOutcome,
-    Retention, SnapshotStatus, UploadRegistration, VersionAt, Waiting,
+    Retention, SnapshotStatus, UploadRegistration, VersionAt, WaitingRelease,
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -30,7 +30,7 @@ fn following_a(id: &str) -> Publication {
 async fn release(store: &Catalog, release: &NewRelease<'_>) -> ReleaseOutcome {
     let Publication { snapshot, changes, .. } = release.publication;
     for file in std::iter::once(&snapshot.file).chain(changes.iter().map(|set| &set.file)) {
-        let registered = store.register_upload(&Stored::waiting(&file.sha256)).await.unwrap();
+        let registered = store.register_upload(&ObjectKey::waiting(&file.sha256)).await.unwrap();
         assert_eq!(registered, UploadRegistration::Registered);
     }
     store.commit_release(release).await.unwrap()
@@ -77,7 +77,7 @@ pub(crate) async fn what_waits_is_in_nothing_that_is_served_contract_21(place: T
     assert_eq!(store.settle_due_releases().await.unwrap(), 0);
 
     let listed = store.waiting_releases().await.unwrap();
-    let expected = Waiting {
+    let expected = WaitingRelease {
         id,
         dataset: name("cpi"),
         snapshot: snapshot_id("b"),
@@ -150,10 +150,10 @@ pub(crate) async fn a_release_is_visible_from_its_time_on_contract_21(place: Tes
         store.record_moved_file(&file.sha256).await.unwrap();
     }
     assert!(store.waiting_files(false).await.unwrap().is_empty());
-    let old = [Stored::waiting(&file.sha256), Stored::snapshot(&file.sha256)];
+    let old = [ObjectKey::waiting(&file.sha256), ObjectKey::snapshot(&file.sha256)];
     let late = Millis(store.database_time().await.unwrap().0 + MINUTE);
     let gone = store.mark_for_deletion(&old, late, 9, false).await.unwrap().due;
-    let gone: Vec<Stored> = gone.into_iter().map(|loose| loose.stored).collect();
+    let gone: Vec<ObjectKey> = gone.into_iter().map(|loose| loose.stored).collect();
     assert_eq!(gone, old[..1], "the copy is in use");
 }
 
@@ -276,8 +276,8 @@ pub(crate) async fn what_waits_is_kept_by_retention_and_counted_for_nothing_cont
     let keep = Retention { snapshots: 1, hours: 0, history: true };
     assert_eq!(store.apply_retention(keep, false).await.unwrap(), []);
     let files = [
-        Stored::snapshot(&snapshot("a", 0).file.sha256),
-        Stored::waiting(&waits.snapshot.file.sha256),
+        ObjectKey::snapshot(&snapshot("a", 0).file.sha256),
+        ObjectKey::waiting(&waits.snapshot.file.sha256),
     ];
     let late = Millis(store.database_time().await.unwrap().0 + MINUTE);
     let batch = store.mark_for_deletion(&files, late, 9, false).await.unwrap();

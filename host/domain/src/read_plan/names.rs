@@ -19,9 +19,9 @@ const MAX_SOUGHT: usize = 4;
 /// Table whose columns a request names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Table {
-    /// That of a dataset.
+    /// Table of a dataset.
     Dataset,
-    /// That which transforms give.
+    /// Table that transforms give.
     Transformed,
 }
 

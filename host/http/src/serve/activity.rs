@@ -49,7 +49,7 @@ pub(super) struct OpenBody {
 }
 
 impl ConnectionActivity {
-    /// That of a connection which was accepted just now.
+    /// Activity of a connection that was accepted just now.
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
             accepted: Instant::now(),

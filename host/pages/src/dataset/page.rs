@@ -30,7 +30,7 @@ pub(super) struct DatasetPage<'a> {
     dataset: &'a Dataset,
     snapshot: &'a Snapshot,
     credit: CreditView<'a>,
-    /// That of the publisher's texts, where it is known.
+    /// Language of the publisher's texts, where it is known.
     language: Option<&'a str>,
     /// The same where the address asks for one: links keep it.
     asked_language: Option<&'a str>,

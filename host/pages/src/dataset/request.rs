@@ -73,7 +73,7 @@ struct ConditionField {
     /// Name of the parameter.
     name: String,
     title: String,
-    /// That of the title, where it is not that of the page.
+    /// Language of the title, where it is not the page's.
     language: Option<String>,
     /// True where the column has the empty text, which a form cannot send.
     has_empty: bool,
@@ -90,7 +90,7 @@ struct Choice {
     value: String,
     /// The same with its label, for people.
     text: String,
-    /// That of the label, where it is not that of the page.
+    /// Language of the label, where it is not the page's.
     language: Option<String>,
     is_chosen: bool,
 }

@@ -47,7 +47,7 @@ pub(super) struct Contestant<'a> {
 }
 
 /// Bytes that were made, and what they cost.
-pub(super) struct Made {
+pub(super) struct PeerOutput {
     pub(super) bytes: usize,
     pub(super) usage: ResourceUsage,
 }
@@ -91,19 +91,19 @@ impl Contestant<'_> {
         &self,
         table: &BenchTable,
         batches: &[RecordBatch],
-    ) -> Result<Made, TrialError> {
+    ) -> Result<PeerOutput, TrialError> {
         match &self.peer.plugin {
             BenchPlugin::Encoder(encoder) => {
                 let schema = table.schema_for(encoder);
                 let made = encoder.trial(&schema, &self.options, batches, false)?;
-                Ok(Made { bytes: made.bytes(), usage: made.usage })
+                Ok(PeerOutput { bytes: made.bytes(), usage: made.usage })
             }
             BenchPlugin::Transform(transform) => {
                 let codes = |column: &str| table.codes.get(column).cloned();
                 let made = transform.trial(&table.schema, &self.options, codes, batches)?;
                 let columns = made.batches.iter().flat_map(RecordBatch::columns);
                 let bytes = columns.filter_map(|one| one.to_data().get_slice_memory_size().ok());
-                Ok(Made { bytes: bytes.sum(), usage: made.usage })
+                Ok(PeerOutput { bytes: bytes.sum(), usage: made.usage })
             }
         }
     }

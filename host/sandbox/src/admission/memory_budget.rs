@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 pub(crate) struct MemoryBudget {
     held: AtomicUsize,
     total: usize,
-    /// Told when there is room again.
+    /// Signal that there is room again.
     freed: Notify,
 }
 

@@ -1,6 +1,6 @@
 //! Counters of reading since the start, for operators and for tests.
 
-use yearbook_counters::{Counter, Measured, counters};
+use yearbook_counters::{Counter, ReadingSlot, counters};
 
 counters! {
     /// Counters of a [`crate::Reader`] and its clones.
@@ -51,7 +51,7 @@ counters! {
         /// Not found.
         misses: Counter,
         /// Bytes in memory now.
-        bytes: Measured<u64>,
+        bytes: ReadingSlot<u64>,
     }
 }
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures::TryStreamExt;
 use object_store::path::Path as Key;
 use object_store::{ObjectStoreExt, PutPayload};
-use yearbook_domain::{Digest, Stored, StoredFile, StoredKind};
+use yearbook_domain::{Digest, ObjectKey, StoredFile, StoredKind};
 
 use super::ObjectStorage;
 use crate::StorageFailure;
@@ -76,7 +76,7 @@ impl ObjectStorage {
     }
 
     /// Removes every companion of `stored`; nothing happens where the store is no bucket.
-    pub(super) async fn remove_companions(&self, stored: &Stored) -> Result<(), StorageFailure> {
+    pub(super) async fn remove_companions(&self, stored: &ObjectKey) -> Result<(), StorageFailure> {
         if self.remote_settings.address.is_none() || stored.kind != StoredKind::Snapshot {
             return Ok(());
         }
@@ -125,7 +125,7 @@ mod tests {
         }
         let address = format!("s3://shelf/a/iceberg/{one}/v0.json");
         assert_eq!(files.companion_address(&one, "v0.json"), Some(address));
-        files.remove(&Stored::snapshot(&one)).await.unwrap();
+        files.remove(&ObjectKey::snapshot(&one)).await.unwrap();
         for (sha256, name, expected) in
             [(&one, "v0.json", false), (&one, "v2.json", false), (&other, "v1.json", true)]
         {

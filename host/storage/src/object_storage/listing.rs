@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::TryStreamExt;
 use object_store::path::Path as Key;
 use object_store::{ObjectStoreExt, PutPayload};
-use yearbook_domain::{Digest, Stored, StoredKind};
+use yearbook_domain::{Digest, ObjectKey, StoredKind};
 
 use super::ObjectStorage;
 use super::hash::run_blocking;
@@ -31,7 +31,7 @@ const FILE_ENDINGS: &[&str] =
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredObject {
     /// The object's key.
-    pub stored: Stored,
+    pub stored: ObjectKey,
     /// Bytes of all its objects.
     pub bytes: u64,
 }
@@ -52,7 +52,7 @@ impl ObjectStorage {
     /// # Errors
     /// The store's refusal.
     pub async fn held(&self) -> Result<Vec<StoredObject>, StorageFailure> {
-        let mut held: BTreeMap<Stored, u64> = BTreeMap::new();
+        let mut held: BTreeMap<ObjectKey, u64> = BTreeMap::new();
         for (kind, folder, endings) in OBJECT_KINDS {
             let mut objects = self.store.list(Some(&Key::from(folder)));
             while let Some(object) =
@@ -63,7 +63,7 @@ impl ObjectStorage {
                 let Some(sha256) = named.and_then(|(sha256, _)| Digest::parse(sha256)) else {
                     continue;
                 };
-                *held.entry(Stored { kind, sha256 }).or_default() += object.size;
+                *held.entry(ObjectKey { kind, sha256 }).or_default() += object.size;
             }
         }
         Ok(held.into_iter().map(|(stored, bytes)| StoredObject { stored, bytes }).collect())
@@ -73,7 +73,7 @@ impl ObjectStorage {
     ///
     /// # Errors
     /// The store's refusal; some may be gone by then.
-    pub async fn remove(&self, stored: &Stored) -> Result<(), StorageFailure> {
+    pub async fn remove(&self, stored: &ObjectKey) -> Result<(), StorageFailure> {
         self.remove_companions(stored).await?;
         for ending in endings(stored.kind) {
             let key = format!("{stored}.{ending}");
@@ -190,8 +190,9 @@ mod tests {
         for name in ["README.md", &format!("{}.txt", file.sha256), "abc.parquet"] {
             std::fs::write(folder.path().join("store/snapshots").join(name), b"x").unwrap();
         }
-        let (snapshot, component) = (Stored::snapshot(&file.sha256), Stored::component(&component));
-        let held = |stored: &Stored, bytes| StoredObject { stored: stored.clone(), bytes };
+        let (snapshot, component) =
+            (ObjectKey::snapshot(&file.sha256), ObjectKey::component(&component));
+        let held = |stored: &ObjectKey, bytes| StoredObject { stored: stored.clone(), bytes };
         assert_eq!(files.held().await.unwrap(), [held(&snapshot, 108), held(&component, 10)]);
         for stored in [&snapshot, &component] {
             files.remove(stored).await.unwrap();

@@ -2,7 +2,7 @@
 //! nothing is decided by them.
 
 use bytes::Bytes;
-use yearbook_counters::{Counter, Measured, Metric as _, counters};
+use yearbook_counters::{Counter, Metric as _, ReadingSlot, counters};
 
 use crate::StorageFailure;
 
@@ -21,9 +21,9 @@ counters! {
         /// Reads that failed: missing, damaged or refused.
         failures: Counter,
         /// Requests to a store on the network, publishing and every attempt included.
-        requests: Measured<u64>,
+        requests: ReadingSlot<u64>,
         /// Those that were answered by 5xx or 429, or not at all.
-        failed_requests: Measured<u64>,
+        failed_requests: ReadingSlot<u64>,
     }
 }
 

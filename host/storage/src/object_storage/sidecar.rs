@@ -220,7 +220,7 @@ mod tests {
     use std::sync::Arc;
 
     use object_store::memory::InMemory;
-    use yearbook_domain::{Digest, Stored};
+    use yearbook_domain::{Digest, ObjectKey};
 
     use super::*;
 
@@ -244,7 +244,7 @@ mod tests {
             assert!(matches!(read().await, Err(StorageFailure::Damaged { .. })), "{damaged:?}");
             assert!(!files.sidecar_is_intact(&file, Sidecar::Values).await.unwrap());
         }
-        files.remove(&Stored::snapshot(&file.sha256)).await.unwrap();
+        files.remove(&ObjectKey::snapshot(&file.sha256)).await.unwrap();
         assert_eq!(read().await.unwrap(), None);
     }
 }

@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use object_store::path::Path as Key;
 use object_store::{ObjectStoreExt, PutPayload};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncSeekExt};
-use yearbook_domain::{Stored, StoredFile};
+use yearbook_domain::{ObjectKey, StoredFile};
 
 use super::hash::{self, FileHasher};
 use super::{ObjectStorage, TRANSFER_BYTES};
@@ -21,7 +21,7 @@ pub trait UploadRegistrar: Send + Sync {
     ///
     /// # Errors
     /// A sentence, when it cannot be declared.
-    fn declare<'a>(&'a self, stored: &'a Stored) -> BoxFuture<'a, Result<(), String>>;
+    fn declare<'a>(&'a self, stored: &'a ObjectKey) -> BoxFuture<'a, Result<(), String>>;
 }
 
 impl ObjectStorage {
@@ -33,7 +33,7 @@ impl ObjectStorage {
     }
 
     /// Declares `stored`, where anybody wants to know.
-    async fn declare(&self, stored: Stored) -> Result<(), StorageFailure> {
+    async fn declare(&self, stored: ObjectKey) -> Result<(), StorageFailure> {
         let Some(registrar) = &self.upload_registrar else { return Ok(()) };
         registrar
             .declare(&stored)

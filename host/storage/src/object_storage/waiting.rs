@@ -5,7 +5,7 @@
 use futures::TryStreamExt;
 use object_store::path::Path as Key;
 use object_store::{CopyOptions, ObjectStore as _, ObjectStoreExt, PutPayload};
-use yearbook_domain::{Digest, Stored, StoredFile, WaitingFiles};
+use yearbook_domain::{Digest, ObjectKey, StoredFile, WaitingFiles};
 
 use super::ObjectStorage;
 use super::listing::endings;
@@ -46,7 +46,7 @@ impl ObjectStorage {
     /// # Errors
     /// The store's refusal; [`StorageFailure::Missing`] where there is nothing to copy.
     pub async fn copy_waiting(&self, sha256: &Digest) -> Result<(), StorageFailure> {
-        let (from, to) = (Stored::waiting(sha256), Stored::snapshot(sha256));
+        let (from, to) = (ObjectKey::waiting(sha256), ObjectKey::snapshot(sha256));
         let file = Self::key(&StoredFile { sha256: *sha256, bytes: 0 });
         // What others need comes first: a file never stands without its checksums.
         for ending in endings(from.kind).iter().rev() {
@@ -104,11 +104,11 @@ impl ObjectStorage {
 
     /// Returns what a file that is about to be uploaded is registered as, having noted where it
     /// lies.
-    pub(super) fn note_upload(&self, sha256: &Digest) -> Stored {
+    pub(super) fn note_upload(&self, sha256: &Digest) -> ObjectKey {
         if !self.uploads_wait {
-            return Stored::snapshot(sha256);
+            return ObjectKey::snapshot(sha256);
         }
         self.waiting.insert(*sha256);
-        Stored::waiting(sha256)
+        ObjectKey::waiting(sha256)
     }
 }

@@ -44,14 +44,14 @@ pub(crate) fn works() -> Vec<Workload> {
 }
 
 fn plans() {
-    let stored = Stored::new();
+    let stored = ObjectKey::new();
     let plan = || drop(std::hint::black_box(stored.plan(std::hint::black_box(QUERY))));
     plan();
     count(|| (0..PLANS).for_each(|_| plan()));
 }
 
 fn repeat(query: &str, scans: u64) {
-    let stored = Stored::new();
+    let stored = ObjectKey::new();
     let plan = stored.plan(query);
     // The first scan reads the footer, which every later one finds in memory.
     stored.scan(&plan);
@@ -59,14 +59,14 @@ fn repeat(query: &str, scans: u64) {
 }
 
 /// A published table in a folder of its own.
-struct Stored {
+struct ObjectKey {
     dataset: Dataset,
     reader: Reader,
     runtime: Runtime,
     _folder: tempfile::TempDir,
 }
 
-impl Stored {
+impl ObjectKey {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         package(folder.path());

@@ -12,7 +12,7 @@ use yearbook_domain::{
     BoundingBox, ColumnRole, ColumnType, Dataset, DatasetName, Date, Namespace, Snapshot,
     SnapshotId, SourceEntry, TableLayout,
 };
-use yearbook_http::body_schema::{BodySchema, Rfc3339, Stated};
+use yearbook_http::body_schema::{BodySchema, OptionalMember, Rfc3339};
 use yearbook_http::json_body;
 
 json_body! {
@@ -62,20 +62,20 @@ json_body! {
         date_range: Option<DateRangeView<'a>>,
         checked_at: Rfc3339,
         snapshots: Vec<SnapshotView<'a>>,
-        #[serde(skip_serializing_if = "Stated::is_absent")]
-        languages: Stated<&'a [Language]> => {
+        #[serde(skip_serializing_if = "OptionalMember::is_absent")]
+        languages: OptionalMember<&'a [Language]> => {
             "description": "Languages of titles, descriptions, labels and notes, the main one first; left out where the publisher named none."
         },
-        #[serde(skip_serializing_if = "Stated::is_absent")]
-        notes: Stated<Vec<NoteView<'a>>> => {"description": "Footnotes; left out where there are none."},
+        #[serde(skip_serializing_if = "OptionalMember::is_absent")]
+        notes: OptionalMember<Vec<NoteView<'a>>> => {"description": "Footnotes; left out where there are none."},
     }
 
     struct NoteView<'a>: "A footnote." {
         text: &'a str,
-        #[serde(skip_serializing_if = "Stated::is_absent")]
-        column: Stated<&'a str> => {"description": "The column that it is about."},
-        #[serde(skip_serializing_if = "Stated::is_absent")]
-        conditions as "where": Stated<Conditions<'a>> => {
+        #[serde(skip_serializing_if = "OptionalMember::is_absent")]
+        column: OptionalMember<&'a str> => {"description": "The column that it is about."},
+        #[serde(skip_serializing_if = "OptionalMember::is_absent")]
+        conditions as "where": OptionalMember<Conditions<'a>> => {
             "description": "The rows that it is about: conditions by their names without `where.`, each with its values."
         },
     }
@@ -87,16 +87,16 @@ json_body! {
         role: ColumnRole,
         unit: Option<&'a str>,
         description: Option<&'a str>,
-        #[serde(skip_serializing_if = "Stated::is_absent")]
-        title: Stated<&'a str>,
-        #[serde(skip_serializing_if = "Stated::is_absent")]
-        of: Stated<&'a [String]> => {"description": "Columns whose values have these statuses."},
-        #[serde(skip_serializing_if = "Stated::is_absent")]
-        codes: Stated<CodesView<'a>> => {
+        #[serde(skip_serializing_if = "OptionalMember::is_absent")]
+        title: OptionalMember<&'a str>,
+        #[serde(skip_serializing_if = "OptionalMember::is_absent")]
+        of: OptionalMember<&'a [String]> => {"description": "Columns whose values have these statuses."},
+        #[serde(skip_serializing_if = "OptionalMember::is_absent")]
+        codes: OptionalMember<CodesView<'a>> => {
             "description": "Where the statuses are from: `sdmx-obs` (CL_OBS_STATUS), `sdmx-conf` (CL_CONF_STATUS), or a list."
         },
-        #[serde(skip_serializing_if = "Stated::is_absent")]
-        labelled: Stated<bool> => {"description": "True where values have labels, which `/values` tells."},
+        #[serde(skip_serializing_if = "OptionalMember::is_absent")]
+        labelled: OptionalMember<bool> => {"description": "True where values have labels, which `/values` tells."},
     }
 
     pub(crate) struct CodeView<'a>: "A status." {
@@ -214,8 +214,8 @@ impl<'a> DatasetBody<'a> {
         let credit = &snapshot.credit;
         let note = |note: &'a Note| NoteView {
             text: note.text.in_language(language),
-            column: Stated(note.column.as_deref()),
-            conditions: Stated(
+            column: OptionalMember(note.column.as_deref()),
+            conditions: OptionalMember(
                 (!note.conditions.is_empty()).then_some(Conditions(&note.conditions)),
             ),
         };
@@ -227,10 +227,12 @@ impl<'a> DatasetBody<'a> {
             role: column.role,
             unit: column.unit.as_deref(),
             description: column.description.as_deref(),
-            title: Stated(column.title()),
-            of: Stated(column.status().map(|status| status.of.as_slice())),
-            codes: Stated(column.status().map(|status| CodesView::new(&status.codes, language))),
-            labelled: Stated(
+            title: OptionalMember(column.title()),
+            of: OptionalMember(column.status().map(|status| status.of.as_slice())),
+            codes: OptionalMember(
+                column.status().map(|status| CodesView::new(&status.codes, language)),
+            ),
+            labelled: OptionalMember(
                 column.meaning.as_ref().is_some_and(|meaning| meaning.labelled).then_some(true),
             ),
         };
@@ -270,8 +272,10 @@ impl<'a> DatasetBody<'a> {
                 .map(|(first, last)| DateRangeView { first, last }),
             checked_at: Rfc3339(dataset.checked_at),
             snapshots: dataset.snapshots.iter().map(retained).collect(),
-            languages: Stated((!meaning.languages.is_empty()).then_some(&*meaning.languages)),
-            notes: Stated(
+            languages: OptionalMember(
+                (!meaning.languages.is_empty()).then_some(&*meaning.languages),
+            ),
+            notes: OptionalMember(
                 (!meaning.notes.is_empty()).then(|| meaning.notes.iter().map(note).collect()),
             ),
         };

@@ -78,7 +78,7 @@ impl<'a> Preview<'a> {
     /// for.
     ///
     /// # Errors
-    /// That of a row.
+    /// The error of a row.
     pub(super) fn fill(
         mut self,
         rows: impl Iterator<Item = Result<Vec<Value>, String>>,

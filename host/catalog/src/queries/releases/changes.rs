@@ -1,7 +1,7 @@
 //! Changes of releases within a transaction: each is checked against the state that the release is
 //! in, leaves an event, and bumps the revision where hosts must notice it.
 
-use yearbook_domain::{Millis, Stored};
+use yearbook_domain::{Millis, ObjectKey};
 
 use super::{ChangeOutcome, ReleaseChange, StateTransition};
 use crate::queries::canary::delete_canary_totals;
@@ -49,7 +49,7 @@ pub(super) async fn register(
         }
         return Ok(false);
     }
-    let component = Stored::component(&release.id.digest);
+    let component = ObjectKey::component(&release.id.digest);
     unreferenced::claim_reference(connection, &component, uploader).await?;
     connection
         .query(REGISTER_RELEASE)
@@ -92,7 +92,7 @@ pub(super) async fn change_state(
     if !current.state.can_transition_to(change.to) {
         return Ok(ChangeOutcome::NotAllowedFrom(current.state));
     }
-    let component = Stored::component(&change.id.digest);
+    let component = ObjectKey::component(&change.id.digest);
     if current.state == ReleaseState::Removed {
         unreferenced::claim_reference(connection, &component, uploader).await?;
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use yearbook_domain::{Cadence, Stored};
+use yearbook_domain::{Cadence, ObjectKey};
 use yearbook_publish::{GcSettings, collect_garbage};
 
 use super::*;
@@ -161,15 +161,15 @@ async fn assert_no_leftovers(fixture: &Fixture) {
         tokio::time::sleep(Duration::from_millis(10)).await;
         collect_garbage(&fixture.catalog, &fixture.files, settings).await.unwrap();
     }
-    let named: HashSet<Stored> = fixture
+    let named: HashSet<ObjectKey> = fixture
         .catalog
         .referenced_files()
         .await
         .unwrap()
         .iter()
-        .map(|file| Stored::snapshot(&file.sha256))
+        .map(|file| ObjectKey::snapshot(&file.sha256))
         .collect();
-    let held: HashSet<Stored> =
+    let held: HashSet<ObjectKey> =
         fixture.files.held().await.unwrap().into_iter().map(|object| object.stored).collect();
     assert_eq!(held, named);
     for source in 0..SOURCES {
