@@ -103,6 +103,7 @@ macro_rules! every_rule {
             waiting: a_release_that_is_late_is_visible_at_its_commit_contract_21,
             waiting: a_retired_dataset_comes_back_at_the_time_of_its_release_contract_21,
             waiting: hosts_turn_to_a_release_at_its_time_and_never_before_contract_21,
+            waiting: what_a_host_shows_is_visible_though_the_clock_was_set_back_contract_21,
             waiting: a_host_that_hears_nothing_shows_no_release_contract_21,
             waiting: what_waits_is_kept_by_retention_and_counted_for_nothing_contract_21,
             hosts: hosts_are_listed_until_they_stop_or_are_silent_contract_21,

@@ -10,7 +10,7 @@ use object_store::memory::InMemory;
 use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use tempfile::TempDir;
-use yearbook_domain::{Digest, Stored, StoredFile};
+use yearbook_domain::{Digest, ObjectKey, StoredFile};
 use yearbook_storage::{ObjectStorage, Sidecar, StorageFailure, StorageSettings};
 use yearbook_tests::app::S3Server;
 
@@ -162,7 +162,7 @@ async fn what_stands_beside_a_file_is_stored_and_read_in_parts_in_every_store() 
             let behind = files.get_sidecar_range(&file, Sidecar::Bounds, behind).await;
             assert!(matches!(behind, Err(StorageFailure::Damaged { .. })), "{name}: {behind:?}");
         }
-        files.remove(&Stored::snapshot(&file.sha256)).await.unwrap();
+        files.remove(&ObjectKey::snapshot(&file.sha256)).await.unwrap();
         assert_eq!(subject.names().await, [""; 0], "{name}: it goes with the file");
         let gone = files.get_sidecar_range(&file, Sidecar::Bounds, 0..1).await;
         assert_eq!(gone.unwrap(), None, "{name}");

@@ -124,11 +124,13 @@ impl CatalogCache {
         self.show(again.unwrap_or(view));
     }
 
-    /// Makes visible in the database what is due there.
+    /// Makes visible in the database what is due there, and what this host shows: a clock that was
+    /// set back takes nothing back.
     pub(super) async fn settle(&self) -> Result<(), CatalogError> {
         let due = self.until_next_release().is_some_and(|left| left.is_zero());
-        if due || !self.is_settled() {
-            with_query_timeout(&self.store, self.store.settle_due_releases()).await?;
+        let shown: Vec<i64> = self.unsettled().iter().copied().collect();
+        if due || !shown.is_empty() {
+            with_query_timeout(&self.store, self.store.settle_releases(shown)).await?;
         }
         Ok(())
     }
@@ -139,7 +141,11 @@ impl CatalogCache {
     }
 
     fn is_settled(&self) -> bool {
-        self.turned.lock().unwrap_or_else(PoisonError::into_inner).unsettled.is_empty()
+        self.unsettled().is_empty()
+    }
+
+    fn unsettled(&self) -> HashSet<i64> {
+        self.turned.lock().unwrap_or_else(PoisonError::into_inner).unsettled.clone()
     }
 
     fn until(&self, at: Millis) -> Option<Duration> {

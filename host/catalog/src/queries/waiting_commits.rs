@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{
-    DatasetName, Digest, Millis, Namespace, PreviewFacts, Snapshot, SnapshotId, ObjectKey,
+    DatasetName, Digest, Millis, Namespace, ObjectKey, PreviewFacts, Snapshot, SnapshotId,
 };
 
 use super::commit_times::{latest_time, next_commit_time};
@@ -139,6 +139,15 @@ impl Catalog {
     /// [`CatalogError::Query`] when the database does not answer or holds a value of a newer
     /// version.
     pub fn settle_due_releases(&self) -> BoxFuture<'_, Result<usize, CatalogError>> {
+        self.settle_releases(Vec::new())
+    }
+
+    /// Makes visible what is due by the database's clock, and `shown` releases, which hosts show by
+    /// what that clock was before it was set back. Returns how many there were.
+    pub(crate) fn settle_releases(
+        &self,
+        shown: Vec<i64>,
+    ) -> BoxFuture<'_, Result<usize, CatalogError>> {
         async move {
             let due: Vec<i64> =
                 transaction!(self, "look for due releases", Read, |connection| async {
@@ -146,13 +155,15 @@ impl Catalog {
                     let rows: Vec<(i64,)> = connection.query(DUE).bind(now.0).all().await?;
                     Ok(rows.into_iter().map(|(id,)| id).collect())
                 })?;
+            let early = shown.into_iter().filter(|id| !due.contains(id)).map(|id| (id, true));
+            let releases: Vec<_> = due.iter().map(|id| (*id, false)).chain(early).collect();
             let mut settled = 0;
-            for id in due {
+            for (id, is_shown) in releases {
                 settled += usize::from(transaction!(
                     self,
                     "make a release visible",
                     Write,
-                    |connection| { Box::pin(settle(connection, id)) }
+                    |connection| { Box::pin(settle(connection, id, is_shown)) }
                 )?);
             }
             Ok(settled)
@@ -266,9 +277,13 @@ async fn announce_release(
 }
 
 /// Makes a release visible unless somebody else did, or it is not due.
-async fn settle(connection: &mut Connection<'_>, id: i64) -> Result<bool, sqlx::Error> {
+async fn settle(
+    connection: &mut Connection<'_>,
+    id: i64,
+    is_shown: bool,
+) -> Result<bool, sqlx::Error> {
     let Some(name) = waiting::lock_dataset_of(connection, id).await? else { return Ok(false) };
-    let now = database_time(connection).await?;
+    let now = if is_shown { Millis(i64::MAX) } else { database_time(connection).await? };
     make_visible(connection, &name, (id, now)).await
 }
 

@@ -250,6 +250,21 @@ pub(crate) async fn hosts_turn_to_a_release_at_its_time_and_never_before_contrac
     assert!(live.waiting_snapshots().is_empty());
 }
 
+pub(crate) async fn what_a_host_shows_is_visible_though_the_clock_was_set_back_contract_21(
+    place: TestDatabase,
+) {
+    let store = place.host().await;
+    publish(&store, "cpi", "a", TODAY).await;
+    // By the clock of before its time had come, by that of now it has not.
+    let (id, at) = release_in(&store, &following_a("b"), 10 * MINUTE).await;
+    assert_eq!(store.settle_due_releases().await.unwrap(), 0);
+    assert_eq!(store.settle_releases(vec![id]).await.unwrap(), 1);
+    let current = store.dataset(&name("cpi")).await.unwrap().unwrap().current.clone();
+    assert_eq!((current.id, current.created_at), (snapshot_id("b"), at));
+    assert_eq!(store.waiting_releases().await.unwrap(), []);
+    assert_eq!(store.settle_releases(vec![id]).await.unwrap(), 0, "once");
+}
+
 pub(crate) async fn a_host_that_hears_nothing_shows_no_release_contract_21(place: TestDatabase) {
     let store = place.host().await;
     publish(&store, "cpi", "a", TODAY).await;
