@@ -2,11 +2,11 @@
 //! Parquet with the geometry as WKB and a description of it in the file's metadata.
 //! [`yearbook_parquet_writer`] writes the file.
 
-use yearbook_parquet_writer::{Codec, ParquetWriter, ROW_GROUP_ROWS};
+use yearbook_parquet_writer::{Codec, ParquetWriter, ROW_GROUP_ROWS, Recoding};
 use yearbook_sdk::batch::Recoder;
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::text::{Dialect as _, json::Json};
-use yearbook_sdk::{Batch, Description, Encoder, Error, Note, Options, Output, Schema};
+use yearbook_sdk::{Batch, Description, Encoder, Error, Note, Options, Output, Schema, Values};
 
 use wkb::{EMPTY_EXTENT, GeometryExtent};
 
@@ -21,6 +21,9 @@ const GEOMETRY_COLUMN: &str = "geometry";
 /// One response in GeoParquet.
 pub struct GeoParquetEncoder {
     name: String,
+    /// Position of the geometry.
+    column: usize,
+    /// For geometry that comes as a dictionary.
     recoder: Recoder<GeometryExtent>,
     writer: ParquetWriter,
     /// Extent of the part that was just made.
@@ -60,7 +63,7 @@ impl Encoder for GeoParquetEncoder {
         let name = schema.fields[column].name.clone();
         let recoder = Recoder::new(schema, column);
         let writer = ParquetWriter::open(recoder.schema().clone(), codec)?;
-        Ok(Self { name, recoder, writer, extent: EMPTY_EXTENT })
+        Ok(Self { name, column, recoder, writer, extent: EMPTY_EXTENT })
     }
 
     fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -70,16 +73,24 @@ impl Encoder for GeoParquetEncoder {
 
     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
         let mut extent = EMPTY_EXTENT;
-        let batch = self.recoder.apply(
-            batch,
-            |text, out| {
-                // The interface promises WKT, so it is not the client's fault.
-                wkb::geometry(text, out).map_err(|error| Error::Internal(error.to_string()))
-            },
-            |own| extent.join(own),
-        )?;
+        // The interface promises WKT, so it is not the client's fault.
+        let mut write = |text: &str, out: &mut Vec<u8>| {
+            wkb::geometry(text, out).map_err(|error| Error::Internal(error.to_string()))
+        };
+        let geometry = batch.column(self.column);
+        if matches!(geometry.values, Values::Dictionary(_)) {
+            let batch = self.recoder.apply(batch, write, |own| extent.join(own))?;
+            self.writer.part(&batch, out)?;
+        } else {
+            let recode = &mut |row: usize, out: &mut Vec<u8>| {
+                let text = geometry.text(row).unwrap_or_default();
+                write(text, out).map(|own| extent.join(&own))
+            };
+            let recoding = Recoding { column: self.column, recode };
+            self.writer.recoded_part(&batch, recoding, out)?;
+        }
         self.extent = extent;
-        self.writer.part(&batch, out)
+        Ok(())
     }
 
     fn note(&mut self) -> Vec<u8> {

@@ -95,6 +95,51 @@ fn a_dictionary_s_values_count_only_where_rows_have_them() {
 }
 
 #[test]
+fn plain_geometries_are_those_of_a_dictionary_whether_they_repeat_or_not() {
+    let polygon = |row: usize, corners: usize| {
+        let corner = |at: usize| format!("{}.25 -{at}.5", row % 150);
+        let ring: Vec<_> = (0..corners).chain([0]).map(corner).collect();
+        format!("POLYGON (({}))", ring.join(", "))
+    };
+    // Few shapes, and many that fill several pages; a tenth of the rows has none.
+    for (rows, shapes, corners) in [(20_000, 7, 4), (3_000, 3_000, 150)] {
+        let texts: Vec<_> =
+            (0..rows).map(|row| polygon(row % shapes, corners + row % shapes)).collect();
+        let texts: Vec<_> = texts
+            .iter()
+            .enumerate()
+            .map(|(row, text)| (row % 10 > 0).then_some(text.as_str()))
+            .collect();
+        let geometry = |table: Table| table.about("shape", "yearbook.role", "geometry");
+        let plain = encode::<GeoParquetEncoder>(&geometry(Table::new().text("shape", &texts)), &[])
+            .unwrap();
+        let keyed =
+            encode::<GeoParquetEncoder>(&geometry(Table::new().dictionary("shape", &texts)), &[])
+                .unwrap();
+        let found = values(&plain, "geometry");
+        assert!(found == values(&keyed, "geometry"), "{rows} rows of {shapes} shapes");
+        assert_eq!((found.len(), geo(&plain)), (rows, geo(&keyed)));
+        let size = found.iter().flatten().map(Vec::len).sum::<usize>();
+        assert_eq!(plain.len() < size / 4, shapes == 7, "repeated ones are there once");
+    }
+}
+
+#[test]
+fn text_that_is_no_geometry_fails_the_part_wherever_it_stands() {
+    for bad in [0, 1, 4_000] {
+        let texts: Vec<_> = (0..=4_000).map(|row| format!("POINT ({row} {row}.5)")).collect();
+        let texts: Vec<_> = texts
+            .iter()
+            .enumerate()
+            .map(|(row, text)| Some(if row == bad { "POINT (1" } else { text }))
+            .collect();
+        let table = Table::new().text("shape", &texts).about("shape", "yearbook.role", "geometry");
+        let failed = encode::<GeoParquetEncoder>(&table, &[]);
+        assert!(matches!(failed, Err(Error::Internal(_))), "row {bad}");
+    }
+}
+
+#[test]
 fn a_column_that_is_called_geometry_keeps_its_name() {
     let table = Table::new()
         .text("geometry", &[Some("x")])

@@ -11,7 +11,8 @@ use crate::column_chunk::PageBuffers;
 use crate::column_type::{FileColumn, PhysicalType};
 use crate::compression::{Codec, PageCompressor};
 use crate::footer::{self, FooterMetadata, PlacedRowGroup};
-use crate::{part_note, row_group};
+use crate::part_note;
+use crate::row_group::{self, Recoding};
 
 /// Key of the Arrow schema in the file's metadata.
 const ARROW_SCHEMA_KEY: &str = "ARROW:schema";
@@ -57,7 +58,30 @@ impl ParquetWriter {
     /// # Errors
     /// [`Error::Internal`] when a column is not of the type that the schema says.
     pub fn part(&mut self, batch: &Batch, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.note = part_note::write(&row_group::write(out, &mut self.tools, batch)?);
+        self.write(batch, None, out)
+    }
+
+    /// Appends the rows of a batch, one column of which has texts whose bytes are made as they are
+    /// written.
+    ///
+    /// # Errors
+    /// As [`Self::part`], and those of `recoding`.
+    pub fn recoded_part(
+        &mut self,
+        batch: &Batch,
+        recoding: Recoding<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        self.write(batch, Some(recoding), out)
+    }
+
+    fn write(
+        &mut self,
+        batch: &Batch,
+        recoding: Option<Recoding<'_>>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        self.note = part_note::write(&row_group::write(out, &mut self.tools, batch, recoding)?);
         Ok(())
     }
 

@@ -26,6 +26,7 @@ mod thrift;
 
 pub use compression::Codec;
 pub use file::ParquetWriter;
+pub use row_group::Recoding;
 
 /// Most rows of a row group. Readers work on row groups in parallel and skip them by statistics.
 pub const ROW_GROUP_ROWS: usize = 128 * 1024;

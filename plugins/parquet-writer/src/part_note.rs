@@ -43,6 +43,12 @@ impl ColumnChunkNote {
         self.dictionary + self.pages.iter().map(|page| page.size).sum::<u64>()
     }
 
+    /// The same for bytes that are no text: their bounds would be as long as the values.
+    pub(crate) fn without_bounds(mut self) -> Self {
+        self.pages.iter_mut().for_each(|page| page.bounds = None);
+        self
+    }
+
     /// True where all values have a place in the order of their type, so that bounds hold.
     pub(crate) fn is_ordered(&self) -> bool {
         self.pages.iter().all(|page| page.is_null() || page.bounds.is_some())

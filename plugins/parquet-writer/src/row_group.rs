@@ -11,14 +11,27 @@ use crate::part_note::{ColumnChunkNote, RowGroupNote};
 use crate::text_column::{self, TextValues};
 use crate::{ROW_GROUP_BYTES, ROW_GROUP_ROWS, boolean_column, number_column};
 
+/// Appends the bytes that the text of a row is stored as.
+pub(crate) type Recode<'a> = dyn FnMut(usize, &mut Vec<u8>) -> Result<(), Error> + 'a;
+
+/// Column of text that is stored as bytes. They go into a page as they are made: a column of all of
+/// them would be as much memory again.
+pub struct Recoding<'a> {
+    /// Position of the column.
+    pub column: usize,
+    /// Appends the bytes of the text of a row, of which it may be asked more than once.
+    pub recode: &'a mut Recode<'a>,
+}
+
 /// Appends the rows of a batch as row groups, each within both bounds.
 ///
 /// # Errors
-/// [`Error::Internal`].
+/// [`Error::Internal`], and those of `recoding`.
 pub(crate) fn write(
     out: &mut Vec<u8>,
     tools: &mut PageBuffers,
     batch: &Batch,
+    mut recoding: Option<Recoding<'_>>,
 ) -> Result<Vec<RowGroupNote>, Error> {
     let columns: Vec<_> = batch.columns().collect();
     let mut groups = Vec::new();
@@ -28,10 +41,14 @@ pub(crate) fn write(
         start = rows.end;
         // As if nothing were compressed: what is not used is never touched.
         out.reserve(size(&columns, rows.clone()));
-        let chunks = columns
-            .iter()
-            .map(|column| chunk(out, tools, column, rows.clone()))
-            .collect::<Result<_, _>>()?;
+        let mut chunks = Vec::with_capacity(columns.len());
+        for (position, column) in columns.iter().enumerate() {
+            let recode = recoding
+                .as_mut()
+                .filter(|recoding| recoding.column == position)
+                .map(|recoding| &mut *recoding.recode);
+            chunks.push(chunk(out, tools, column, rows.clone(), recode)?);
+        }
         groups.push(RowGroupNote { rows: rows.len() as u64, chunks });
     }
     Ok(groups)
@@ -75,6 +92,7 @@ fn chunk(
     tools: &mut PageBuffers,
     column: &Column<'_>,
     rows: Range<usize>,
+    recode: Option<&mut Recode<'_>>,
 ) -> Result<ColumnChunkNote, Error> {
     let optional = column.field.nullable;
     let valid = validity(column, &rows);
@@ -91,14 +109,22 @@ fn chunk(
                 offsets: &texts.offsets()[rows.start..=rows.end],
                 bytes: texts.buffer(),
             };
-            text_column::write(out, tools, optional, texts, valid)
+            match recode {
+                Some(recode) => {
+                    let mut recode =
+                        |row: usize, bytes: &mut Vec<u8>| recode(rows.start + row, bytes);
+                    text_column::write_recoded(out, tools, optional, texts, valid, &mut recode)
+                }
+                None => text_column::write(out, tools, optional, texts, valid),
+            }
         }
         Values::Binary(values) => {
             let values = TextValues {
                 offsets: &values.offsets()[rows.start..=rows.end],
                 bytes: values.buffer(),
             };
-            text_column::write(out, tools, optional, values, valid).map(unbounded)
+            text_column::write(out, tools, optional, values, valid)
+                .map(ColumnChunkNote::without_bounds)
         }
         Values::Dictionary(dictionary) => {
             let keys = &dictionary.keys[rows];
@@ -110,19 +136,13 @@ fn chunk(
                 Values::Binary(values) => {
                     let values = TextValues { offsets: values.offsets(), bytes: values.buffer() };
                     text_column::write_keys(out, tools, optional, keys, valid, values)
-                        .map(unbounded)
+                        .map(ColumnChunkNote::without_bounds)
                 }
                 _ => Err(unsupported_type(column)),
             }
         }
         _ => Err(unsupported_type(column)),
     }
-}
-
-/// Bounds of bytes that are no text would be as long as the values.
-fn unbounded(mut chunk: ColumnChunkNote) -> ColumnChunkNote {
-    chunk.pages.iter_mut().for_each(|page| page.bounds = None);
-    chunk
 }
 
 fn unsupported_type(column: &Column<'_>) -> Error {

@@ -11,6 +11,7 @@ use crate::column_chunk::{ChunkWriter, PAGE_BYTES, PAGE_ROWS, PageBuffers, PageR
 use crate::levels;
 use crate::part_note::ColumnChunkNote;
 use crate::rle_bit_packing;
+use crate::row_group::Recode;
 
 mod repeats;
 
@@ -27,6 +28,8 @@ const MAX_DISTINCT: usize = 1 << 16;
 /// a call that copies exactly.
 const SHORT_BYTES: usize = 64;
 const STEP: usize = 16;
+/// Bytes of a recoded column by which it is decided whether compressing pays.
+const SAMPLE_BYTES: usize = 128 * 1024;
 
 impl<'a> TextValues<'a> {
     pub(crate) fn len(&self) -> usize {
@@ -56,6 +59,53 @@ pub(crate) fn write(
         }
         None => write_plain_pages(out, tools, optional, texts, valid),
     }
+}
+
+/// Writes a column that came plain and is stored as other bytes, of which no bounds are told.
+pub(crate) fn write_recoded(
+    out: &mut Vec<u8>,
+    tools: &mut PageBuffers,
+    optional: bool,
+    texts: TextValues<'_>,
+    valid: Option<&[u8]>,
+    recode: &mut Recode<'_>,
+) -> Result<ColumnChunkNote, Error> {
+    let rows = || (0..texts.len()).filter(|row| is_valid(valid, *row));
+    if let Some((distinct, positions)) = repeats::find(texts, valid) {
+        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(distinct.len()));
+        for (row, position) in rows().zip(&positions) {
+            if usize::from(*position) == ends.len() {
+                recode(row, &mut bytes)?;
+                ends.push(bytes.len());
+            }
+        }
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let distinct = starts.zip(&ends).map(|(start, end)| &bytes[start..*end]).collect();
+        let length = texts.len();
+        return sort_dictionary(out, tools, optional, length, valid, distinct, positions)
+            .map(ColumnChunkNote::without_bounds);
+    }
+    let mut sample = Vec::new();
+    for row in rows() {
+        recode(row, &mut sample)?;
+        if sample.len() > SAMPLE_BYTES {
+            break;
+        }
+    }
+    let compressed = tools.press.is_worthwhile(&sample)?;
+    let mut writer = ChunkWriter::new(out, tools, optional, compressed);
+    let (mut first, mut done) = (0, Ok(()));
+    write_pages(&mut writer, texts, valid, |body, page, valid| {
+        for row in (0..page.len()).filter(|row| is_valid(valid, *row)) {
+            let at = body.len();
+            body.extend_from_slice(&[0; 4]);
+            done = std::mem::replace(&mut done, Ok(())).and_then(|()| recode(first + row, body));
+            let length = length_prefix(body.len() - at - 4);
+            body[at..at + 4].copy_from_slice(&length);
+        }
+        first += page.len();
+    })?;
+    done.map(|()| writer.finish().without_bounds())
 }
 
 /// Writes a column that came as keys of a dictionary, none of whose values is null.
@@ -185,6 +235,17 @@ fn write_plain_pages(
     let compressed =
         tools.press.is_worthwhile(&texts.bytes[texts.start(0)..texts.start(texts.len())])?;
     let mut writer = ChunkWriter::new(out, tools, optional, compressed);
+    write_pages(&mut writer, texts, valid, append)?;
+    Ok(writer.finish())
+}
+
+/// Cuts texts into pages, whose bodies `append` makes.
+fn write_pages(
+    writer: &mut ChunkWriter<'_>,
+    texts: TextValues<'_>,
+    valid: Option<&[u8]>,
+    mut append: impl FnMut(&mut Vec<u8>, TextValues<'_>, Option<&[u8]>),
+) -> Result<(), Error> {
     let mut bits = Vec::new();
     let mut first = 0;
     while first < texts.len() {
@@ -205,7 +266,7 @@ fn write_plain_pages(
         writer.data(&PageRows { count, nulls, valid }, bounds, |body| append(body, page, valid))?;
         first += count;
     }
-    Ok(writer.finish())
+    Ok(())
 }
 
 /// Lengths as the plain encoding has them.
