@@ -1,7 +1,7 @@
-//! When the allocator gives freed memory back, as far as a command has a say in it. The program
-//! owns its allocator; it hands in what sets it.
+//! Choice of a command when the allocator gives freed memory back. The program owns its allocator;
+//! it hands in what sets it.
 
-/// When freed memory goes back to the system.
+/// Time at which freed memory goes back to the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryReturn {
     /// As soon as it is freed.

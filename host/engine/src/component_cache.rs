@@ -2,9 +2,9 @@
 //! code, so it counts only with this host's seal: a code over the component's digest, everything of
 //! the engine that decides machine code, and the entry itself, under a secret that the folder does
 //! not hold. What does not check out is compiled again. An entry is mapped, so that memory holds
-//! what is used of it; its seal stands at its end, since machine code begins with a page. The folder
-//! often shares its disk with the database, so an entry is written only where room stays. Holds the
-//! crate's only `unsafe`.
+//! what is used of it; its seal is at its end, since machine code begins with a page. The folder
+//! often shares its disk with the database, so an entry is written only where room stays. Holds
+//! the crate's only `unsafe`.
 
 mod eviction;
 mod mac;
@@ -105,7 +105,8 @@ impl ComponentCache {
             .ok()
     }
 
-    /// Machine code with this host's seal, of a file that nobody else can change while it is mapped.
+    /// Machine code with this host's seal, of a file that nobody else can change while it is
+    /// mapped.
     fn read_sealed(&self, file: &mut File, name: &str) -> Option<Vec<u8>> {
         let metadata = file.metadata().ok()?;
         ownership::check(&metadata).ok()?;
@@ -164,9 +165,9 @@ fn map_trusted(engine: &Engine, entry: &File) -> wasmtime::Result<Component> {
         unsafe_code,
         reason = "the entry bears this host's seal, and nobody else can change it"
     )]
-    // SAFETY: `deserialize_file` asks for what `deserialize` does, and that the file stays as it is.
-    // This host's user alone can write it; the host removes and replaces files and writes into none,
-    // which leaves what is mapped.
+    // SAFETY: `deserialize_file` asks for what `deserialize` does, and that the file stays as it
+    // is. This host's user alone can write it; the host removes and replaces files and writes into
+    // none, which leaves what is mapped.
     unsafe {
         Component::deserialize_file(engine, checked)
     }

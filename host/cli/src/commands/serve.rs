@@ -32,6 +32,9 @@ use crate::settings::LogFormat;
 
 pub(super) use signals::stop_signal;
 
+/// Time after which a server has started, with what it makes ready behind its first answers.
+const STARTING: Duration = Duration::from_secs(5);
+
 pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     // Registered first: a signal that comes while plugins are compiled must not be lost.
     let stop = stop_signal()?;
@@ -49,7 +52,12 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     (context.set_memory_return)(MemoryReturn::AtOnce);
     let RunningServer { state, plugins, store, meter, uses, presence } =
         start(context, settings, address).await?;
-    (context.set_memory_return)(MemoryReturn::Soon);
+    // Search and what pages need are made ready behind the first answers.
+    let set_memory_return = context.set_memory_return;
+    tokio::spawn(async move {
+        tokio::time::sleep(STARTING).await;
+        set_memory_return(MemoryReturn::Soon);
+    });
 
     announce(context, address, admin.as_ref().map(|(_, address)| *address))?;
     // Longer than the public listener, so that metrics can be read while it stops.
