@@ -74,7 +74,7 @@ impl Encoder for GeoParquetEncoder {
     fn part(&mut self, batch: Batch, out: &mut Output) -> Result<(), Error> {
         let mut extent = EMPTY_EXTENT;
         // The interface promises WKT, so it is not the client's fault.
-        let mut write = |text: &str, out: &mut Vec<u8>| {
+        let write = |text: &str, out: &mut Vec<u8>| {
             wkb::geometry(text, out).map_err(|error| Error::Internal(error.to_string()))
         };
         let geometry = batch.column(self.column);
