@@ -72,6 +72,11 @@ fn class(size: usize) -> Option<usize> {
     (class < CLASSES).then_some(class)
 }
 
+/// The class of blocks without a header.
+fn tiny_class(layout: Layout) -> usize {
+    layout.size().div_ceil(UNIT).max(1)
+}
+
 /// The size of a class's blocks.
 fn block(class: usize) -> usize {
     if class <= LARGE / UNIT {
@@ -106,16 +111,16 @@ impl<M: Memory> Heap<M> {
     /// # Safety
     /// As `GlobalAlloc::alloc`; nothing else may use what `Memory` gives.
     pub(super) unsafe fn alloc(&mut self, layout: Layout) -> *mut u8 {
-        let header = if has_header(layout) { layout.align().max(UNIT) } else { 0 };
-        let wanted = layout.size().checked_add(header);
+        if !has_header(layout) {
+            return self.take_tiny(tiny_class(layout)) as *mut u8;
+        }
+        let align = layout.align().max(UNIT);
+        let wanted = layout.size().checked_add(align);
         let Some(found) = wanted.and_then(|size| self.take(size)) else {
             return std::ptr::null_mut();
         };
-        if header == 0 {
-            return found.base as *mut u8;
-        }
         // Bases are multiples of 16, so the header always fits before the address.
-        let address = (found.base + UNIT).next_multiple_of(header);
+        let address = (found.base + UNIT).next_multiple_of(align);
         write(address - UNIT, found);
         address as *mut u8
     }
@@ -125,9 +130,15 @@ impl<M: Memory> Heap<M> {
     pub(super) unsafe fn dealloc(&mut self, address: *mut u8, layout: Layout) {
         let base = address as usize;
         if has_header(layout) {
-            self.give_back(read(base - UNIT));
-        } else if let Some(class) = class(layout.size()) {
-            self.give_back(Block { base, size: block(class) });
+            return self.give_back(read(base - UNIT));
+        }
+        let class = tiny_class(layout);
+        let size = class * UNIT;
+        if base + size == self.chunk.base {
+            self.chunk = Block { base, size: self.chunk.size + size };
+        } else {
+            write(base, self.free[class]);
+            self.free[class] = base;
         }
     }
 
@@ -157,7 +168,7 @@ impl<M: Memory> Heap<M> {
                     return address;
                 }
             }
-            (false, false) if class(layout.size()) == class(new_size) => return address,
+            (false, false) if tiny_class(layout) == tiny_class(wanted) => return address,
             _ => {}
         }
         // SAFETY: the old block has `layout`, and both have so many bytes.
@@ -169,6 +180,21 @@ impl<M: Memory> Heap<M> {
             }
             target
         }
+    }
+
+    /// Address of a block without a header; 0 where there is no memory. Most are such.
+    fn take_tiny(&mut self, class: usize) -> usize {
+        let (base, size) = (self.free[class], class * UNIT);
+        if base != 0 {
+            self.free[class] = read(base);
+            return base;
+        }
+        let Block { base, size: rest } = self.chunk;
+        if rest >= size {
+            self.chunk = Block { base: base + size, size: rest - size };
+            return base;
+        }
+        self.take_small(class).map_or(0, |block| block.base)
     }
 
     fn take(&mut self, size: usize) -> Option<Block> {
@@ -211,6 +237,9 @@ impl<M: Memory> Heap<M> {
 
     /// Keeps what is left of a chunk, or most of it, as a block.
     fn keep_rest(&mut self, rest: Block) {
+        if rest.size == 0 {
+            return;
+        }
         let fits = (1..CLASSES).rev().find(|class| block(*class) <= rest.size);
         if let Some(class) = fits {
             write(rest.base, self.free[class]);
