@@ -3,7 +3,7 @@
 //! who reads the view next turns it. The database follows; lookups in it wait until it has.
 
 use std::collections::HashSet;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt as _;
@@ -97,7 +97,7 @@ impl CatalogCache {
 
     /// Turns the view to what is due.
     pub(super) fn turn(&self) {
-        let mut turned = self.turned.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turned = self.applied();
         let view = self.view.load_full();
         let is_due = |at: Millis| self.clock.has_reached(at);
         let turns = turned.turns.wrapping_add(1);
@@ -116,7 +116,7 @@ impl CatalogCache {
 
     /// Shows a view that was read, with what this host turned to already.
     pub(super) fn take_in(&self, view: ServedView) {
-        let mut turned = self.turned.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turned = self.applied();
         let waits = |release: &i64| view.waiting.iter().any(|waiting| waiting.release == *release);
         turned.unsettled.retain(waits);
         let again = view
@@ -128,7 +128,7 @@ impl CatalogCache {
     /// set back takes nothing back.
     pub(super) async fn settle(&self) -> Result<(), CatalogError> {
         let due = self.until_next_release().is_some_and(|left| left.is_zero());
-        let shown: Vec<i64> = self.unsettled().iter().copied().collect();
+        let shown: Vec<i64> = self.applied().unsettled.iter().copied().collect();
         if due || !shown.is_empty() {
             with_query_timeout(&self.store, self.store.settle_releases(shown)).await?;
         }
@@ -137,15 +137,15 @@ impl CatalogCache {
 
     /// Returns how often this host turned to releases by itself.
     pub(super) fn turns(&self) -> u16 {
-        self.turned.lock().unwrap_or_else(PoisonError::into_inner).turns
+        self.applied().turns
     }
 
     fn is_settled(&self) -> bool {
-        self.unsettled().is_empty()
+        self.applied().unsettled.is_empty()
     }
 
-    fn unsettled(&self) -> HashSet<i64> {
-        self.turned.lock().unwrap_or_else(PoisonError::into_inner).unsettled.clone()
+    fn applied(&self) -> MutexGuard<'_, AppliedReleases> {
+        self.turned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn until(&self, at: Millis) -> Option<Duration> {

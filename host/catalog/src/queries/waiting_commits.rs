@@ -155,10 +155,10 @@ impl Catalog {
                     let rows: Vec<(i64,)> = connection.query(DUE).bind(now.0).all().await?;
                     Ok(rows.into_iter().map(|(id,)| id).collect())
                 })?;
-            let early = shown.into_iter().filter(|id| !due.contains(id)).map(|id| (id, true));
-            let releases: Vec<_> = due.iter().map(|id| (*id, false)).chain(early).collect();
+            let early = shown.iter().filter(|id| !due.contains(id));
             let mut settled = 0;
-            for (id, is_shown) in releases {
+            for id in due.iter().chain(early).copied() {
+                let is_shown = shown.contains(&id);
                 settled += usize::from(transaction!(
                     self,
                     "make a release visible",
