@@ -14,7 +14,7 @@ pub(crate) type Ring = Vec<IntPoint>;
 pub(crate) fn untouched(polygon: Vec<Ring>) -> Vec<Vec<Ring>> {
     let (mut polygons, mut others) = (Vec::new(), Vec::new());
     for boundary in boundaries(polygon) {
-        let rings = loops(boundary).into_iter().map(straightened_ring);
+        let rings = loops(boundary).into_iter();
         let (outer, mut holes): (Vec<_>, Vec<_>) = rings.partition(|ring| area(ring) > 0.0);
         holes.retain(|ring| area(ring) < 0.0);
         match outer.into_iter().next() {
@@ -29,7 +29,8 @@ pub(crate) fn untouched(polygon: Vec<Ring>) -> Vec<Vec<Ring>> {
             rings.push(hole);
         }
     }
-    polygons
+    let straighten = |rings: Vec<Ring>| rings.into_iter().map(straightened_ring).collect();
+    polygons.into_iter().map(straighten).collect()
 }
 
 /// Boundaries of the areas that are connected inside of a polygon, whose rings may touch: from each
@@ -141,7 +142,8 @@ fn straightened_ring(mut ring: Ring) -> Ring {
     ring
 }
 
-/// Returns whether a ring is around another, which does not cross it.
+/// Returns whether a ring is around another, which does not cross it. Both have a vertex wherever
+/// they touch, which straightened ones may not.
 fn contains(ring: &[IntPoint], other: &[IntPoint]) -> bool {
     let [first, second, ..] = other else { return false };
     // The middle of an edge lies on no edge of the ring.

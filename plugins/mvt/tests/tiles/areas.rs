@@ -237,16 +237,41 @@ proptest! {
             1..4,
         ),
     ) {
-        // So few units apart that they cross and touch themselves and each other, at vertices too.
-        let unit = 360.0 / 4_096.0;
-        let ring = |ring: &Vec<[i32; 2]>| -> Vec<[f64; 2]> {
-            ring.iter().map(|at| at.map(|units| f64::from(units) * unit)).collect()
-        };
-        let polygons = polygons.iter().map(|rings| {
-            let rings: Vec<_> = rings.iter().map(ring).collect();
-            polygon_text(&rings).replace("POLYGON ", "")
-        });
-        let text = format!("MULTIPOLYGON ({})", polygons.collect::<Vec<_>>().join(", "));
-        assert_valid(&drawn(&text, [0, 0, 0]));
+        assert_valid_in_few_units(&polygons);
     }
+}
+
+/// Panics where polygons with vertices so few units apart that they cross and touch themselves and
+/// each other, at vertices too, are drawn as invalid ones.
+fn assert_valid_in_few_units(polygons: &[Vec<Vec<[i32; 2]>>]) {
+    let unit = 360.0 / 4_096.0;
+    let ring = |ring: &Vec<[i32; 2]>| -> Vec<[f64; 2]> {
+        ring.iter().map(|at| at.map(|units| f64::from(units) * unit)).collect()
+    };
+    let polygons = polygons.iter().map(|rings| {
+        let rings: Vec<_> = rings.iter().map(ring).collect();
+        polygon_text(&rings).replace("POLYGON ", "")
+    });
+    let text = format!("MULTIPOLYGON ({})", polygons.collect::<Vec<_>>().join(", "));
+    assert_valid(&drawn(&text, [0, 0, 0]));
+}
+
+/// A hole is told to be in an area by the middle of its first edge: once two edges of it were one,
+/// that middle was where another area touches it.
+#[test]
+fn a_hole_is_in_the_area_around_it_and_not_in_one_that_touches_it_mvt_4_3_3_3() {
+    let rings = |rings: &[&[[i32; 2]]]| rings.iter().map(|ring| ring.to_vec()).collect();
+    assert_valid_in_few_units(&[
+        rings(&[
+            &[[2, 1], [7, 6], [4, 0]],
+            &[[6, 2], [4, 7], [3, 3], [0, 0], [0, 6]],
+            &[[8, 6], [0, 6], [4, 8], [1, 3], [8, 1], [0, 8]],
+        ]),
+        rings(&[&[[6, 2], [3, 5], [3, 6]]]),
+        rings(&[
+            &[[0, 5], [7, 3], [3, 0], [0, 5], [5, 5], [2, 6]],
+            &[[3, 7], [0, 5], [4, 2], [1, 0], [3, 8], [4, 3], [4, 1]],
+            &[[0, 1], [3, 0], [6, 4]],
+        ]),
+    ]);
 }
