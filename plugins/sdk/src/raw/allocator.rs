@@ -7,14 +7,12 @@
 
 use std::alloc::Layout;
 
-/// From this size on, a block carries a header that says how large it is, so that it can grow and
-/// shrink in place.
-const LARGE: usize = 1024;
-const UNIT: usize = 16;
+use size_class::{CLASSES, LARGE, UNIT, block, class, has_header, tiny_class};
+
+mod size_class;
+
 /// From this size on, a block is an extent, which is cut and joined.
 const EXTENT: usize = 1 << 16;
-/// Sizes of smaller blocks: every multiple of 16 up to `LARGE`, then four to a power of two.
-const CLASSES: usize = LARGE / UNIT + 4 * 6;
 /// Smaller blocks lie together in extents of this size: between large ones each would keep two
 /// apart that are free.
 const CHUNK: usize = 4 * EXTENT;
@@ -60,34 +58,6 @@ pub(super) struct Heap<M> {
     free: [usize; CLASSES],
     /// The highest free extent, 0 for none. None of them ends at the top, and no two touch.
     extents: usize,
-}
-
-/// The smallest class whose blocks hold `size` bytes; `None` for extents.
-fn class(size: usize) -> Option<usize> {
-    if size <= LARGE {
-        return Some(size.div_ceil(UNIT).max(1));
-    }
-    let quarter = (usize::BITS - 1 - (size - 1).leading_zeros()) as usize - 2;
-    let class = LARGE / UNIT + 4 * (quarter - 8) + size.div_ceil(1 << quarter) - 4;
-    (class < CLASSES).then_some(class)
-}
-
-/// The class of blocks without a header.
-fn tiny_class(layout: Layout) -> usize {
-    layout.size().div_ceil(UNIT).max(1)
-}
-
-/// The size of a class's blocks.
-fn block(class: usize) -> usize {
-    if class <= LARGE / UNIT {
-        return class * UNIT;
-    }
-    let above = class - LARGE / UNIT - 1;
-    (5 + above % 4) << (above / 4 + 8)
-}
-
-fn has_header(layout: Layout) -> bool {
-    layout.size() >= LARGE || layout.align() > UNIT
 }
 
 /// Reads what the heap wrote. Callers pass the address of a free block or of a header.
