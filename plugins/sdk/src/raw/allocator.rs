@@ -107,8 +107,7 @@ impl<M: Memory> Heap<M> {
         if base + size == self.chunk.base {
             self.chunk = Block { base, size: self.chunk.size + size };
         } else {
-            write(base, self.free[class]);
-            self.free[class] = base;
+            self.push(class, base);
         }
     }
 
@@ -159,12 +158,28 @@ impl<M: Memory> Heap<M> {
             self.free[class] = read(base);
             return base;
         }
-        let Block { base, size: rest } = self.chunk;
-        if rest >= size {
-            self.chunk = Block { base: base + size, size: rest - size };
+        if let Some(base) = self.cut(size) {
             return base;
         }
         self.take_small(class).map_or(0, |block| block.base)
+    }
+
+    /// Address of the chunk's first `size` bytes, which it loses; `None` where it has fewer.
+    #[inline]
+    fn cut(&mut self, size: usize) -> Option<usize> {
+        let Block { base, size: rest } = self.chunk;
+        if rest < size {
+            return None;
+        }
+        self.chunk = Block { base: base + size, size: rest - size };
+        Some(base)
+    }
+
+    /// Makes the block at `base` the first free one of its class.
+    #[inline]
+    fn push(&mut self, class: usize, base: usize) {
+        write(base, self.free[class]);
+        self.free[class] = base;
     }
 
     fn take(&mut self, size: usize) -> Option<Block> {
@@ -184,9 +199,7 @@ impl<M: Memory> Heap<M> {
                 let rest = std::mem::replace(&mut self.chunk, chunk);
                 self.keep_rest(rest);
             }
-            if self.chunk.size >= size {
-                let base = self.chunk.base;
-                self.chunk = Block { base: base + size, size: self.chunk.size - size };
+            if let Some(base) = self.cut(size) {
                 return Some(Block { base, size });
             }
             // Out of memory, but for what is far too large.
@@ -212,8 +225,7 @@ impl<M: Memory> Heap<M> {
         }
         let fits = (1..CLASSES).rev().find(|class| block(*class) <= rest.size);
         if let Some(class) = fits {
-            write(rest.base, self.free[class]);
-            self.free[class] = rest.base;
+            self.push(class, rest.base);
         }
     }
 
@@ -262,12 +274,10 @@ impl<M: Memory> Heap<M> {
     fn grow(&mut self, old: Block, size: usize) -> Option<Block> {
         if old.size < EXTENT {
             let class = class(size)?;
-            let more = block(class) - old.size;
-            if old.end() != self.chunk.base || self.freed(class).is_some() || more > self.chunk.size
-            {
+            if old.end() != self.chunk.base || self.freed(class).is_some() {
                 return None;
             }
-            self.chunk = Block { base: self.chunk.base + more, size: self.chunk.size - more };
+            self.cut(block(class) - old.size)?;
             return Some(Block { size: block(class), ..old });
         }
         let size = size.checked_next_multiple_of(UNIT)?;
@@ -291,8 +301,7 @@ impl<M: Memory> Heap<M> {
         if freed.end() == self.chunk.base {
             self.chunk = Block { base: freed.base, size: self.chunk.size + freed.size };
         } else if let Some(class) = class(freed.size) {
-            write(freed.base, self.free[class]);
-            self.free[class] = freed.base;
+            self.push(class, freed.base);
         }
     }
 
