@@ -31,7 +31,7 @@ pub(crate) enum FuzzTarget {
 }
 
 impl FuzzTarget {
-    /// Those that libFuzzer can be given: they need no guest of their own for each input.
+    /// Targets that libFuzzer can be given: they need no guest of their own for each input.
     const GUIDED: [Self; 4] = [Self::Query, Self::Cursor, Self::Package, Self::Snapshot];
 
     /// Its folder in the corpus.

@@ -27,9 +27,9 @@ pub struct CursorPosition {
 /// Rows that a cursor continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CursorSource {
-    /// Those of a snapshot (`/data`).
+    /// Rows of a snapshot (`/data`).
     Snapshot(SnapshotId),
-    /// Those of a stored file of changes (`/changes`).
+    /// Rows of a stored file of changes (`/changes`).
     Changes(Digest),
     /// Revisions (`/revisions`).
     Revisions {

@@ -46,7 +46,7 @@ struct DatasetInputs {
     /// Series to show, by its place among those drawn.
     series: ChosenSeries,
     formats: DatasetFormats,
-    /// Those that are loaded.
+    /// Adapters that are loaded.
     adapters: Vec<Arc<PluginAdapter>>,
     /// True where a plugin draws pictures.
     has_picture: bool,

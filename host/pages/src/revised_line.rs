@@ -38,7 +38,7 @@ pub(crate) struct LineVersion {
 }
 
 impl RevisedVersions {
-    /// Those that are retained and known; `facts` are those of the current version.
+    /// Loads the versions that are retained and known; `facts` are those of the current version.
     pub(crate) async fn load(
         app: &PagesState,
         dataset: &Dataset,

@@ -108,7 +108,7 @@ fn encoders_decline(peers: &[BenchPeer], table: &BenchTable) -> bool {
     encoders.map(|peer| peer.suited(table)).any(|suited| suited.is_err_and(|e| is_declined(&e)))
 }
 
-/// Those that take a table; none where the first does not.
+/// Returns the peers that take a table; none where the first does not.
 fn takers<'a>(
     peers: &'a [BenchPeer],
     table: &BenchTable,

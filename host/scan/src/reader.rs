@@ -83,7 +83,7 @@ impl Reader {
         Self { parts: Arc::new(parts), selections }
     }
 
-    /// Those of this reader alone.
+    /// Parts of this reader alone.
     fn parts_mut(&mut self) -> &mut ReaderParts {
         Arc::make_mut(&mut self.parts)
     }

@@ -82,7 +82,7 @@ pub(super) async fn read_changes(
     }
 }
 
-/// Those of `versions` that have stored changes.
+/// Returns the part of `versions` that has stored changes.
 ///
 /// # Errors
 /// 400 for a range that is empty or goes beyond the newest version, and for one that begins with

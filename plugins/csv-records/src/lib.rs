@@ -28,7 +28,7 @@ pub struct RecordBounds {
 pub enum CsvStrictness {
     /// All.
     Rfc4180,
-    /// Those of quoted fields; a quote or a carriage return inside another field is content.
+    /// Departures in quoted fields; a quote or a carriage return inside another field is content.
     QuotedFields,
     /// None: anything is a record.
     Lenient,

@@ -13,7 +13,7 @@ pub(crate) struct SeriesPlaces(VecDeque<(i32, usize)>);
 /// Places that are not taken.
 #[derive(Debug, Default)]
 pub(crate) struct FreePlaces {
-    /// Those that were taken before.
+    /// Places that were taken before.
     given_back: Vec<usize>,
     /// Number of all places so far.
     count: usize,

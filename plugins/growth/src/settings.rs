@@ -33,11 +33,11 @@ pub(crate) enum Measure {
 /// The value that another one is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reference {
-    /// That of so many units earlier; without a unit that of the row's period code.
+    /// Value of so many units earlier; a unit that is not given is that of the row's period code.
     Earlier { periods: i32, unit: Option<CalendarUnit> },
-    /// That of this date.
+    /// Value of this date.
     Date(i32),
-    /// That of this period.
+    /// Value of this period.
     Period(PeriodCode),
 }
 

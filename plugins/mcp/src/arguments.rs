@@ -19,7 +19,7 @@ pub(crate) fn wrong(name: &str, sentence: impl Into<String>) -> Refusal {
 }
 
 impl<'a> Arguments<'a> {
-    /// Those of a tool, whose schema has these names.
+    /// Checks what was sent to a tool whose schema has these names.
     ///
     /// # Errors
     /// A refusal of what the schema does not name, and of what it wants and is not there.

@@ -10,7 +10,7 @@ const ARGUMENTS: &[(&str, &[&str], &[&str])] = include!(concat!(env!("OUT_DIR"),
 pub(crate) struct ArgumentNames {
     /// All of them.
     pub(crate) known: &'static [&'static str],
-    /// Those that it requires.
+    /// Names that it requires.
     pub(crate) required: &'static [&'static str],
 }
 

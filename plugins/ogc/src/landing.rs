@@ -21,7 +21,7 @@ const CLASSES: [&str; 11] = [
     "http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/json",
 ];
 
-/// Those where tiles are there.
+/// Conformance classes that tiles add.
 const TILE_CLASSES: [&str; 5] = [
     "http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf/core",
     "http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf/tileset",

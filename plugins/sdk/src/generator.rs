@@ -279,7 +279,7 @@ pub enum BulkFiles {
     None,
     /// The file as it was when the month began.
     Monthly,
-    /// That one and the newest, which is what the address gives by itself.
+    /// The file as the month began, and the newest, which the address gives by itself.
     Current,
 }
 

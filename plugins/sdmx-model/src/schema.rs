@@ -9,7 +9,7 @@ impl Structure {
     /// added without a role are left out. `is_wide` as in [`Structure::new`].
     ///
     /// # Errors
-    /// Why the rows are no dataflow.
+    /// The reason for which the rows are no dataflow.
     pub fn of_schema(schema: &Schema, is_wide: bool) -> Result<Self, Decline> {
         let columns: Vec<Column<'_>> = schema.fields.iter().map(column).collect();
         let key = schema.primary_key().unwrap_or_default();

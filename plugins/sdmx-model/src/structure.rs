@@ -158,7 +158,7 @@ impl Structure {
     /// ```
     ///
     /// # Errors
-    /// Why the table is no dataflow.
+    /// The reason for which the table is no dataflow.
     pub fn new(columns: &[Column<'_>], key: &[&str], is_wide: bool) -> Result<Self, Decline> {
         let statuses = columns.iter().filter(|column| column.role == Role::Status);
         let statuses = statuses.map(|column| (column.name, column.of.clone()));

@@ -48,7 +48,7 @@ impl Flow {
     /// The dataflow of a dataset, where its columns are those of one.
     ///
     /// # Errors
-    /// Why it is none.
+    /// The reason for which they are not.
     pub(crate) fn new(dataset: Dataset) -> Result<Self, model::Decline> {
         let structure = structure(&dataset)?;
         let name = model::Flow::new(&dataset.namespace, &dataset.name, dataset.schema_version);
@@ -60,7 +60,7 @@ impl Flow {
     /// key or is charged for structures.
     ///
     /// # Errors
-    /// Why it is no dataflow.
+    /// The reason for which it is no dataflow.
     pub(crate) fn check(&self) -> Result<(), String> {
         let is_stored =
             |column: &Column| column.distinct.is_some_and(|distinct| distinct <= MAX_CODES);

@@ -9,7 +9,7 @@ use yearbook_sdk::transform::TransformError;
 pub struct RecentValues<T> {
     /// Ascending.
     times: VecDeque<i32>,
-    /// Those of each time, one for each column.
+    /// Values of each time, one for each column.
     values: VecDeque<Option<T>>,
 }
 

@@ -33,7 +33,7 @@ pub fn for_each_part(
 
 struct Parts<F> {
     see: F,
-    /// Those of the part at hand.
+    /// Positions of the part at hand.
     positions: Vec<[f64; 2]>,
 }
 

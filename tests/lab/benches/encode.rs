@@ -77,7 +77,7 @@ fn main() {
     }
 }
 
-/// Those that arguments name, or all if none of them is named.
+/// Returns the ones that arguments name, or all if they name none.
 fn selected<T: Copy>(all: &[T], name: impl Fn(&T) -> &'static str) -> Vec<T> {
     let is_named = |one: &&T| std::env::args().any(|argument| argument == name(one));
     let named: Vec<T> = all.iter().filter(is_named).copied().collect();

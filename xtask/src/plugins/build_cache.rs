@@ -18,7 +18,7 @@ const MAX_BUILDS: usize = 8;
 pub(super) struct BuildCache(PathBuf);
 
 impl BuildCache {
-    /// Those of the sources in `root`, built by `compiler` with `flags`.
+    /// Opens the build of the sources in `root`, made by `compiler` with `flags`.
     pub(super) fn open(
         root: &Path,
         target_dir: &Path,

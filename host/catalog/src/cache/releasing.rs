@@ -20,7 +20,7 @@ use crate::{CatalogError, clock};
 pub(super) struct AppliedReleases {
     /// Number of turns.
     turns: u16,
-    /// Those that the database has not settled, as far as is known.
+    /// Releases that the database has not settled, as far as is known.
     unsettled: HashSet<i64>,
 }
 

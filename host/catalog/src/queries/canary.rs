@@ -52,7 +52,7 @@ pub struct CanaryTotals {
     pub incumbent: Digest,
     /// Responses that both made.
     pub samples: u64,
-    /// Those of them with other bytes for the same values.
+    /// Responses of these with other bytes for the same values.
     pub rewritten: u64,
     /// Processor time of the release that waits, nanoseconds.
     pub cpu_ns: u64,
@@ -75,7 +75,7 @@ pub struct ReleaseUsage {
     pub id: ReleaseId,
     /// Responses begun.
     pub responses: u64,
-    /// Those that the release failed: traps, time-outs, faults of its own.
+    /// Responses that the release failed: traps, time-outs, faults of its own.
     pub failures: u64,
     /// Start of the last of them.
     pub last_at: Millis,

@@ -14,7 +14,7 @@ pub struct ServingOrder {
     pub kind: PluginKind,
     /// Format or tool.
     pub name: String,
-    /// Those that may serve, the best first. Empty: the name is known and nothing may serve it.
+    /// Releases that may serve, best first. Empty: the name is known and nothing may serve it.
     pub candidates: Vec<PluginRelease>,
     /// The newest release that waits to take the first candidate's place; `None` where that is
     /// pinned, or newer.

@@ -31,7 +31,7 @@ pub struct ShareSettings {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct IcebergCredentials {
-    /// Those of S3.
+    /// Properties of S3.
     pub s3: S3Properties,
 }
 

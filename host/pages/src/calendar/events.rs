@@ -17,7 +17,7 @@ pub(super) struct Sources<'a> {
     pub(super) now: Millis,
     pub(super) window: Window,
     pub(super) secret: &'a str,
-    /// Those that everybody sees, by name.
+    /// Datasets that everybody sees, by name.
     pub(super) datasets: &'a [Arc<Dataset>],
 }
 

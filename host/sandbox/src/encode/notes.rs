@@ -17,7 +17,7 @@ impl Notes {
         Self { written: 0, kept: Vec::new(), bytes: 0 }
     }
 
-    /// Those of a response whose parts are all made: each with the place of its part.
+    /// Notes of a response whose parts are all made: each with the place of its part.
     pub(crate) fn from_entries(kept: &[(u64, Vec<u8>)]) -> Self {
         Self {
             written: 0,

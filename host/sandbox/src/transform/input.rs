@@ -25,7 +25,7 @@ pub trait TransformInput: Send + Sync {
 /// Rows of a selection by their dates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowWindow {
-    /// Those of the selection, with `start` in the place of its own first day; `None` where it has
+    /// Rows of the selection, with `start` in the place of its own first day; `None` where it has
     /// none. Its last day holds.
     Selected {
         /// First day.
@@ -33,7 +33,7 @@ pub enum RowWindow {
         /// Rows that suffice, the first ones; `None` for all.
         most: Option<u64>,
     },
-    /// Those of these days, both inclusive, in the place of the selection's own; all of its other
+    /// Rows of these days, both inclusive, in the place of the selection's own; all of its other
     /// conditions hold.
     Dates {
         /// First day.

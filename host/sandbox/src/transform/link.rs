@@ -38,7 +38,7 @@ pub(super) struct LinkColumns {
     pub(super) read: Vec<usize>,
     /// Positions in the output of those that leave, ascending.
     pub(super) kept: Vec<usize>,
-    /// Those, and those that rows are sorted by.
+    /// Positions in the output of those that leave or that rows are sorted by, ascending.
     pub(super) assembled: Vec<usize>,
     pub(super) assembled_schema: SchemaRef,
     /// Columns that leave.

@@ -98,7 +98,7 @@ struct BatchStream {
     current: Option<ReadTask>,
     /// Set where the rows of the current step are joined with others.
     joins: bool,
-    /// Those that were, since the last batch of them.
+    /// Rows that were joined since the last batch of them.
     joined: Option<JoinedRows>,
     /// Slices of the batch decoded last.
     ready: VecDeque<RecordBatch>,

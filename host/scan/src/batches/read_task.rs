@@ -32,7 +32,7 @@ pub(super) const SMALL_SCAN_ROWS: usize = FEW_ROWS;
 pub(crate) enum RowFilter {
     /// All of them.
     All,
-    /// Those that match this, to be found step by step.
+    /// Rows that match this, to be found step by step.
     Predicate(Arc<RowPredicate>),
     /// These.
     Selection(FoundRows),

@@ -20,8 +20,8 @@ counters! {
         column_rows: Counter,
         /// Row groups that matches were looked for in.
         groups_searched: Counter,
-        /// Those of them whose statistics and dictionaries showed that there is none, so that no
-        /// row was read.
+        /// Row groups of these whose statistics and dictionaries showed that there is no match, so
+        /// that no row was read.
         groups_ruled_out: Counter,
         /// Values of dictionaries that were tested.
         values_searched: Counter,

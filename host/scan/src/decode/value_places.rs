@@ -30,7 +30,7 @@ impl ValuePlaces {
         (values >= MIN_VALUES).then(|| ends + column.len() * size_of::<u16>())
     }
 
-    /// Those of a column with a dictionary; `None` of another.
+    /// Finds the places of values in a column with a dictionary; `None` for another.
     pub(crate) fn new(column: &ArrayRef) -> Option<Self> {
         let keyed = column.as_any_dictionary_opt()?;
         let (keys, values) = (keyed.keys(), keyed.values().len());

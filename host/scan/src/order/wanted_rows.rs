@@ -15,9 +15,9 @@ use crate::filter::{RowPredicate, match_rows};
 pub(crate) enum WantedRows {
     /// All of them.
     All,
-    /// Those that pass, to be found range by range.
+    /// Rows that pass, to be found range by range.
     Tested(Arc<RowPredicate>),
-    /// Those whose bit is set; the first bit stands for row `from` of the file.
+    /// Rows whose bit is set; the first bit stands for row `from` of the file.
     Known {
         /// A row of the file.
         from: u64,

@@ -8,11 +8,11 @@ use super::collector::ScoredDocument;
 /// A choice of documents that stay. One that is in both lists has the sum of its scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Join {
-    /// Those that both lists have.
+    /// Documents that both lists have.
     Both,
-    /// Those that the left list has.
+    /// Documents that the left list has.
     Left,
-    /// Those that either list has.
+    /// Documents that either list has.
     Either,
 }
 

@@ -22,7 +22,7 @@ counters! {
         failures: Counter,
         /// Requests to a store on the network, publishing and every attempt included.
         requests: ReadingSlot<u64>,
-        /// Those that were answered by 5xx or 429, or not at all.
+        /// Requests that were answered by 5xx or 429, or not at all.
         failed_requests: ReadingSlot<u64>,
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct Shading {
     pub(super) values: Vec<Option<f64>>,
     /// Features without a value that is drawn.
     pub(super) without: usize,
-    /// Those among them whose row is older than the newest one.
+    /// Features of these whose row is older than the newest one.
     pub(super) outdated: u64,
     /// Features of which several rows have the same date.
     pub(super) ambiguous: u64,

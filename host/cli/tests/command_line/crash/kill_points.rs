@@ -41,7 +41,7 @@ pub(super) struct KillTally {
     /// Expected duration of a run: a machine with other load is not always as fast.
     takes: Duration,
     pub(super) killed: u32,
-    /// Those that had ended by then.
+    /// Runs that had ended by then.
     pub(super) ended: u32,
 }
 

@@ -45,7 +45,7 @@ counters! {
         /// bucket for each of [`FIRST_BYTES_BUCKETS_US`] (not cumulative), and one for longer
         /// times.
         first_bytes: [Counter; FIRST_BYTES_BUCKETS_US.len() + 1],
-        /// Those times together.
+        /// Sum of these times.
         first_bytes_time: TimeCounter,
         /// Loads that compiled the component.
         compiled: LoadCounters,
