@@ -1,7 +1,7 @@
 //! The command line as it is written (`docs/spec/operations.md`). Owns names, help and shapes; what
 //! a command does stands in `commands`.
 
-#![allow(rustdoc::broken_intra_doc_links, reason = "[:PORT] in a text of help is no link")]
+#![expect(rustdoc::broken_intra_doc_links, reason = "[:PORT] in a text of help is no link")]
 
 mod log;
 mod plugin;
