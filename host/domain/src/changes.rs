@@ -24,6 +24,14 @@ pub const SNAPSHOT_ID: &str = "_snapshot_id";
 /// Column of the time of its commit, RFC 3339 with whole seconds.
 pub const COMMITTED_AT: &str = "_committed_at";
 
+/// Column of the number of a row in the version that it stands in, from 0 on: the older one's for
+/// rows that went, the newer one's for rows that came. Files have it, responses do not.
+pub const ROW: &str = "_row";
+
+/// Key of the words of a file of changes by which it names the columns in which rows were revised,
+/// as a JSON list.
+pub const REVISED: &str = "yearbook.revised";
+
 /// Every change from one snapshot to the one that followed it, in a stored file: first the rows
 /// that went away or are what an update began with, in the older snapshot's order, then those that
 /// came or are what an update ended with, in the newer one's.
@@ -46,8 +54,8 @@ pub struct ChangeSet {
     pub largest_revision: Option<LargestRevision>,
     /// File that holds them.
     pub file: StoredFile,
-    /// Columns of the newer snapshot, which are those of the file besides [`CHANGE_TYPE`]. A column
-    /// that the older one did not have, or had with another type, is null in its rows.
+    /// Columns of the newer snapshot, which are those of the file besides [`CHANGE_TYPE`] and
+    /// [`ROW`]. A column that the older one did not have, or had with another type, is null in its rows.
     pub columns: Vec<Column>,
     /// Credit of the older snapshot.
     pub from_credit: CreditLine,

@@ -3,6 +3,7 @@
 //! of B, both seen with B's columns.
 
 mod change_file;
+mod column_revisions;
 pub(crate) mod fingerprints;
 mod largest_revision;
 mod row_fates;
@@ -129,7 +130,10 @@ impl Comparison<'_> {
             return Ok(sink);
         }
         let mut rows = side.scan(&self.reader).await?.batches;
+        let mut behind = 0;
         while let Some(batch) = rows.try_next().await? {
+            let first = behind;
+            behind += batch.num_rows() as u64;
             self.progress.advance(batch.num_rows() as u64);
             let found = fates.next_changes(batch.num_rows());
             if found.is_empty() {
@@ -137,7 +141,7 @@ impl Comparison<'_> {
             }
             let (side, target) = (Arc::clone(side), Arc::clone(&self.target));
             let job = move || {
-                sink.append(&side.align(&batch, target)?, &found)?;
+                sink.append(&side.align(&batch, target)?, first, &found)?;
                 Ok(sink)
             };
             sink = self.run(job).await?;

@@ -1,15 +1,18 @@
 //! The past of a dataset, made of what publishing stored: versions whose file was not kept
 //! (contract-21-history), and every row with the versions in which it was (contract-21-revisions).
 //! The first are a newer version with its changes taken back (`rewound_rows`), the second the lives
-//! of rows (`lives`); what is held is the budget of their sorts.
+//! of rows (`lives`); what is held is a budget of rows that changed.
 
 mod dated_rows;
 mod events;
 mod lives;
+mod old_rows;
 mod restore;
 mod revisions;
-mod rewind;
 mod rewound_rows;
+mod row_map;
+mod segment_changes;
+mod stored_rows;
 
 use yearbook_domain::SnapshotId;
 use yearbook_storage::MadeFile;

@@ -16,6 +16,7 @@ use parquet::arrow::arrow_writer::{
     ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves,
 };
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::writer::SerializedFileWriter;
 use yearbook_domain::Column;
@@ -111,6 +112,11 @@ impl SnapshotWriter {
             encoder.close()?.append_to_row_group(&mut group)?;
         }
         group.close().map(drop)
+    }
+
+    /// Adds words to the footer that are not known before the rows.
+    pub(crate) fn add_words(&mut self, key: &str, words: String) {
+        self.writer.append_key_value_metadata(KeyValue::new(key.to_owned(), words));
     }
 
     /// Writes the footer.

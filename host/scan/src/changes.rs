@@ -9,7 +9,7 @@ use arrow::error::ArrowError;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use tokio::runtime::Handle;
-use yearbook_domain::changes::{CHANGE_TYPE, COMMITTED_AT, ChangeSet, SNAPSHOT_ID};
+use yearbook_domain::changes::{CHANGE_TYPE, COMMITTED_AT, ChangeSet, ROW, SNAPSHOT_ID};
 use yearbook_domain::{Column, ColumnRole, DatasetName, Namespace, ReadPlan, Snapshot, SnapshotId};
 use yearbook_storage::ObjectStorage;
 
@@ -90,7 +90,9 @@ impl Reader {
         schema: SchemaRef,
     ) -> Result<BoxStream<'static, Result<RecordBatch, StorageFailure>>, StorageFailure> {
         let columns = change_file_columns(&set.columns);
-        let wanted = |column: &Column| plan.geometry || column.role != ColumnRole::Geometry;
+        let wanted = |column: &Column| {
+            column.name != ROW && (plan.geometry || column.role != ColumnRole::Geometry)
+        };
         let positions: Vec<usize> = (0..columns.len())
             .filter(|position| columns.get(*position).is_some_and(wanted))
             .collect();

@@ -252,6 +252,20 @@ impl Reader {
         Ok(scan::scan_window(source, projection, &window, 0, None))
     }
 
+    /// Returns the words of the file of `snapshot` by `key`, where it has some.
+    ///
+    /// # Errors
+    /// A [`StorageFailure`] that names the stored file.
+    pub async fn words(
+        &self,
+        snapshot: &Snapshot,
+        key: &str,
+    ) -> Result<Option<String>, StorageFailure> {
+        let parquet = self.open_file(snapshot).await?.parquet;
+        let words = parquet.metadata.file_metadata().key_value_metadata().into_iter().flatten();
+        Ok(words.filter(|words| words.key == key).find_map(|words| words.value.clone()))
+    }
+
     /// Returns the rows and the compressed bytes of each row group of the file of `snapshot`.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Metadata, Schema, SchemaRef};
-use yearbook_domain::changes::CHANGE_TYPE;
+use yearbook_domain::changes::{CHANGE_TYPE, ROW};
 use yearbook_domain::metadata_key::{OF, PRIMARY_KEY, ROLE, STATUS, STATUSES, TYPE, UNIT};
 use yearbook_domain::{
     Column, ColumnRole, ColumnType, Credit, DatasetName, Namespace, ReadPlan, Snapshot, SnapshotId,
@@ -49,17 +49,17 @@ pub fn unchecked_schema(columns: &[Column]) -> SchemaRef {
 }
 
 /// Columns of a file of changes: those of the newer snapshot, any of which may be null in rows of
-/// the older one, and the kind of change.
+/// the older one, the kind of change, and the number of the row.
 #[must_use]
 pub fn change_file_columns(columns: &[Column]) -> Vec<Column> {
-    let kind = Column {
-        name: CHANGE_TYPE.to_owned(),
-        column_type: ColumnType::String,
+    let own = |name: &str, column_type: ColumnType| Column {
+        name: name.to_owned(),
+        column_type,
         nullable: false,
         role: ColumnRole::Attribute,
         unit: None,
         description: None,
-        few_values: true,
+        few_values: column_type == ColumnType::String,
         text_traits: TextTraits::empty(),
         meaning: None,
     };
@@ -73,7 +73,7 @@ pub fn change_file_columns(columns: &[Column]) -> Vec<Column> {
             meaning: None,
             ..column.clone()
         })
-        .chain([kind])
+        .chain([own(CHANGE_TYPE, ColumnType::String), own(ROW, ColumnType::Integer)])
         .collect()
 }
 

@@ -3,14 +3,16 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
-use arrow::compute::take_record_batch;
+use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, UInt32Array};
+use arrow::compute::{filter_record_batch, take_record_batch};
 use arrow::error::ArrowError;
+use yearbook_domain::changes::REVISED;
 use yearbook_domain::{ChangeCounts, Column, LargestRevision};
 use yearbook_scan::schema::{change_file_columns, stored_schema};
 use yearbook_sort::{GROUP_BYTES, GROUP_ROWS};
 use yearbook_storage::StorageFailure;
 
+use super::column_revisions::ColumnRevisions;
 use super::largest_revision::RevisionFinder;
 use super::row_fates::{ChangeType, ChangedRow};
 use crate::write::{FileCompression, SnapshotFileMetadata, SnapshotWriter};
@@ -25,7 +27,8 @@ pub(super) struct ChangeFileWriter {
     writer: SnapshotWriter,
     schema: arrow::datatypes::SchemaRef,
     counts: ChangeCounts,
-    revisions: RevisionFinder,
+    largest: RevisionFinder,
+    revised: ColumnRevisions,
     /// Rows and bytes since a row group ended.
     group: (usize, usize),
 }
@@ -38,7 +41,9 @@ impl ChangeFileWriter {
         let io = |source| StorageFailure::local("write a temporary file in", &folder, source);
         let temporary = tempfile::tempfile().map_err(io)?;
         let file = temporary.try_clone().map_err(io)?;
-        let revisions = RevisionFinder::new(columns, key);
+        let largest = RevisionFinder::new(columns, key);
+        let revised =
+            ColumnRevisions::new(columns, key).map_err(|error| io(std::io::Error::other(error)))?;
         let columns = change_file_columns(columns);
         let description = SnapshotFileMetadata {
             columns: &columns,
@@ -53,15 +58,17 @@ impl ChangeFileWriter {
             writer,
             schema: stored_schema(&columns),
             counts: ChangeCounts::default(),
-            revisions,
+            largest,
+            revised,
             group: (0, 0),
         })
     }
 
-    /// Appends the rows of `batch` that were found.
+    /// Appends the rows of `batch` that were found; its first one has the number `first`.
     pub(super) fn append(
         &mut self,
         batch: &RecordBatch,
+        first: u64,
         found: &[ChangedRow],
     ) -> Result<(), ArrowError> {
         if found.is_empty() {
@@ -71,10 +78,24 @@ impl ChangeFileWriter {
             batch,
             &UInt32Array::from_iter_values(found.iter().map(|(row, _)| *row)),
         )?;
-        self.revisions.update(&taken, found)?;
+        for wanted in [ChangeType::Preimage, ChangeType::Postimage] {
+            let is_wanted = found.iter().map(|(_, kind)| Some(*kind == wanted));
+            let mask: BooleanArray = is_wanted.collect();
+            if mask.has_true() {
+                let updates = filter_record_batch(&taken, &mask)?;
+                self.largest.update(wanted, &updates)?;
+                self.revised.update(wanted, &updates)?;
+            }
+        }
         let kinds: ArrayRef =
             Arc::new(StringArray::from_iter_values(found.iter().map(|(_, kind)| kind.as_str())));
-        let columns = taken.columns().iter().cloned().chain([kinds]).collect();
+        let number = |(row, _): &ChangedRow| {
+            i64::try_from(first + u64::from(*row))
+                .map_err(|_| ArrowError::ComputeError("a table of too many rows".to_owned()))
+        };
+        let numbers = found.iter().map(number).collect::<Result<Vec<i64>, _>>()?;
+        let numbers: ArrayRef = Arc::new(Int64Array::from(numbers));
+        let columns = taken.columns().iter().cloned().chain([kinds, numbers]).collect();
         let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
         for (_, kind) in found {
             match kind {
@@ -95,8 +116,9 @@ impl ChangeFileWriter {
     }
 
     /// The finished file, the numbers of its rows, and the value that was revised most.
-    pub(super) fn finish(self) -> Result<FinishedChanges, ArrowError> {
+    pub(super) fn finish(mut self) -> Result<FinishedChanges, ArrowError> {
+        self.writer.add_words(REVISED, self.revised.finish());
         self.writer.finish()?;
-        Ok((self.temporary, self.counts, self.revisions.finish()))
+        Ok((self.temporary, self.counts, self.largest.finish()))
     }
 }

@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Seek};
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::compute::cast;
 use arrow::compute::kernels::cmp::{distinct, not_distinct};
-use arrow::compute::{cast, filter_record_batch};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ipc::reader::StreamReader;
@@ -16,7 +16,7 @@ use arrow::util::display::array_value_to_string;
 use serde_json::Number;
 use yearbook_domain::{Column, ColumnRole, ColumnType, LargestRevision};
 
-use super::row_fates::{ChangeType, ChangedRow};
+use super::row_fates::ChangeType;
 
 /// Finder of the value that was revised most.
 pub(super) struct RevisionFinder {
@@ -59,27 +59,20 @@ impl RevisionFinder {
         Self { read, keys: key.len(), side, best: None }
     }
 
-    /// Takes changed rows in the order of the file of changes.
+    /// Takes rows before or after their update, in the order of the file of changes.
     pub(super) fn update(
         &mut self,
-        rows: &RecordBatch,
-        found: &[ChangedRow],
+        kind: ChangeType,
+        updates: &RecordBatch,
     ) -> Result<(), ArrowError> {
         if matches!(self.side, Side::Unknown) {
             return Ok(());
         }
-        for wanted in [ChangeType::Preimage, ChangeType::Postimage] {
-            let mask: BooleanArray = found.iter().map(|(_, kind)| Some(*kind == wanted)).collect();
-            if mask.true_count() == 0 {
-                continue;
-            }
-            let updates = filter_record_batch(&rows.project(&self.read)?, &mask)?;
-            match wanted {
-                ChangeType::Preimage => self.store(&updates)?,
-                _ => self.compare(updates)?,
-            }
+        let updates = updates.project(&self.read)?;
+        match kind {
+            ChangeType::Preimage => self.store(&updates),
+            _ => self.compare(updates),
         }
-        Ok(())
     }
 
     /// Returns the value that was revised most, if it is known.

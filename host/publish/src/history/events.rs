@@ -9,9 +9,8 @@ use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch, UInt64Array};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
-use futures::TryStreamExt as _;
-use yearbook_domain::changes::{ChangeSet, HistorySegment};
-use yearbook_domain::{Column, Snapshot};
+use yearbook_domain::Column;
+use yearbook_domain::changes::{HistorySegment, ROW};
 use yearbook_scan::Reader;
 use yearbook_scan::schema::{change_file_columns, unchecked_schema};
 use yearbook_sort::{ExternalSorter, KeyEncoder, SortError, SortedRows};
@@ -20,7 +19,7 @@ use yearbook_workers::Workers;
 
 use super::STAGE;
 use super::dated_rows::{DatedRows, Life};
-use crate::diff::AlignedSnapshot;
+use super::stored_rows::{change_file, read};
 use crate::diff::fingerprints::{halves, hash_rows};
 use crate::error::PublishError;
 use crate::memory_budget::PublishMemory;
@@ -58,7 +57,7 @@ impl Event {
     }
 
     /// The numbers of `events` as a column.
-    pub(super) fn encode_all(events: &[Self]) -> ArrayRef {
+    fn encode_all(events: &[Self]) -> ArrayRef {
         Arc::new(UInt64Array::from_iter_values(events.iter().map(|event| event.encode())))
     }
 
@@ -110,45 +109,43 @@ pub(super) async fn collect(
     if segments.len() > 1 {
         collector.touched = None;
     }
-    let target = change_file_columns(columns);
     for segment in segments {
-        let take = EventCollector::take_changes;
-        collector = read_changes(workers, &reader, columns, segment, collector, take).await?;
+        collector = read_changes(workers, &reader, columns, segment, collector).await?;
     }
     let next = segments.iter().skip(1).map(|next| Event::Ended(next.first));
     for (segment, event) in segments.iter().zip(next.chain([Event::Lasts])) {
         let take = move |collector: &mut EventCollector, rows: &RecordBatch| {
             collector.take_last(rows, event)
         };
-        collector = read(workers, &reader, &segment.last, &target, collector, take).await?;
+        let file = (&segment.last, 0..segment.last.rows);
+        collector = read(workers, &reader, file, columns, collector, take).await?;
     }
     let EventCollector { sorter, sink, .. } = collector;
     let rows = run_on_worker(workers, STAGE, move || sorter.finish()).await?;
     Ok(SortedEvents { rows: rows.map_err(sort_error(STAGE))?, sink })
 }
 
-/// Does `take` with the rows of all changes of `segment`, as `columns` show them, and with what
-/// happened to each.
-pub(super) async fn read_changes<T: Send + 'static>(
+/// Reads the rows of all changes of `segment`, as `columns` show them.
+async fn read_changes(
     workers: &Arc<Workers>,
     reader: &Reader,
     columns: &[Column],
     segment: &HistorySegment,
-    mut state: T,
-    take: impl Fn(&mut T, &RecordBatch, &[Event]) -> Result<(), SortError> + Send + Sync + 'static,
-) -> Result<T, PublishError> {
-    let (take, width) = (Arc::new(take), columns.len());
-    let target = change_file_columns(columns);
+    mut collector: EventCollector,
+) -> Result<EventCollector, PublishError> {
+    let width = columns.len();
+    let mut target = change_file_columns(columns);
+    target.retain(|column| column.name != ROW);
     for set in &segment.changes {
-        let file = change_file(&segment.last, set);
-        let (take, version) = (Arc::clone(&take), set.version);
-        let each = move |state: &mut T, rows: &RecordBatch| {
+        let version = set.version;
+        let take = move |collector: &mut EventCollector, rows: &RecordBatch| {
             let events = events_of_changes(rows, width, version)?;
-            take(state, &rows.project(&(0..width).collect::<Vec<_>>())?, &events)
+            collector.take_changes(&rows.project(&(0..width).collect::<Vec<_>>())?, &events)
         };
-        state = read(workers, reader, &file, &target, state, each).await?;
+        let file = change_file(&segment.last, set);
+        collector = read(workers, reader, (&file, 0..set.rows), &target, collector, take).await?;
     }
-    Ok(state)
+    Ok(collector)
 }
 
 /// The events of rows of a file of changes that lead to `version`; their kind stands behind their
@@ -165,39 +162,6 @@ fn events_of_changes(
         _ => Event::Came(version),
     };
     Ok(kinds.iter().map(event).collect())
-}
-
-/// Does `take` with all rows of a stored file, as `target` shows them.
-async fn read<T: Send + 'static>(
-    workers: &Arc<Workers>,
-    reader: &Reader,
-    file: &Snapshot,
-    target: &[Column],
-    mut state: T,
-    take: impl Fn(&mut T, &RecordBatch) -> Result<(), SortError> + Send + Sync + 'static,
-) -> Result<T, PublishError> {
-    let (file, take) = (Arc::new(AlignedSnapshot::of_same_types(file, target)), Arc::new(take));
-    let schema = unchecked_schema(target);
-    let mut batches = file.scan(reader).await?.batches;
-    while let Some(batch) = batches.try_next().await? {
-        let (file, take, schema) = (Arc::clone(&file), Arc::clone(&take), Arc::clone(&schema));
-        let job = move || {
-            take(&mut state, &file.align(&batch, schema)?)?;
-            Ok(state)
-        };
-        state = run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
-    }
-    Ok(state)
-}
-
-/// The file of changes as a table of the shape that `like` has.
-fn change_file(like: &Snapshot, set: &ChangeSet) -> Snapshot {
-    Snapshot {
-        rows: set.rows,
-        file: set.file.clone(),
-        columns: change_file_columns(&set.columns),
-        ..like.clone()
-    }
 }
 
 impl EventCollector {
@@ -233,14 +197,13 @@ impl EventCollector {
 
     /// Takes in rows of the last version of a segment.
     fn take_last(&mut self, rows: &RecordBatch, event: Event) -> Result<(), SortError> {
-        let rows = rows.project(&(0..self.columns()).collect::<Vec<_>>())?;
-        let hashes = hash_rows(&self.hasher, &rows)?;
+        let hashes = hash_rows(&self.hasher, rows)?;
         let Some(touched) = &self.touched else {
-            return self.push(&rows, &hashes, &vec![event; hashes.len()]);
+            return self.push(rows, &hashes, &vec![event; hashes.len()]);
         };
         let is_touched: Vec<bool> = hashes.iter().map(|hash| touched.contains(hash)).collect();
         let others = BooleanArray::from_iter(is_touched.iter().map(|touched| Some(!touched)));
-        let untouched = filter_record_batch(&rows, &others)?;
+        let untouched = filter_record_batch(rows, &others)?;
         if untouched.num_rows() > 0 {
             let lives = vec![Life { from: None, to: None }; untouched.num_rows()];
             self.sink.take(&untouched, &lives)?;
@@ -248,7 +211,7 @@ impl EventCollector {
         if untouched.num_rows() == rows.num_rows() {
             return Ok(());
         }
-        let rows = filter_record_batch(&rows, &BooleanArray::from(is_touched.clone()))?;
+        let rows = filter_record_batch(rows, &BooleanArray::from(is_touched.clone()))?;
         let hashes: Vec<u128> = hashes
             .into_iter()
             .zip(is_touched)
@@ -270,10 +233,5 @@ impl EventCollector {
         let behind = [high, low, Event::encode_all(events)];
         let columns = rows.columns().iter().cloned().chain(behind).collect();
         self.sorter.add(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
-    }
-
-    /// Number of the columns of a row.
-    fn columns(&self) -> usize {
-        self.schema.fields().len() - NAMES.len()
     }
 }

@@ -8,11 +8,10 @@ use yearbook_domain::changes::HistorySegment;
 use yearbook_domain::{DatasetName, Namespace, ResultDigest, Snapshot};
 use yearbook_scan::Reader;
 use yearbook_sort::RowBlock;
-use yearbook_storage::{MadeFile, MadeFiles, ObjectStorage, StorageFailure};
+use yearbook_storage::{MadeFile, MadeFiles, ObjectStorage};
 use yearbook_workers::Workers;
 
-use super::rewind::SegmentChanges;
-use super::rewound_rows::RewoundRows;
+use super::rewound_rows::{RewoundRows, damaged_history};
 use super::write_table;
 use crate::diff::AlignedSnapshot;
 use crate::error::PublishError;
@@ -55,10 +54,9 @@ pub async fn restore(
         date_column: snapshot.date_column.as_deref(),
     };
     let reader = Reader::new(files.clone(), Arc::clone(workers));
-    let columns = (snapshot.columns.as_slice(), words.sorted_by());
-    let budget = memory.table_bytes() / 2;
-    let changes = SegmentChanges::read(workers, &reader, columns, segment, budget).await?;
-    let rows = RewoundRows::open(reader, &changes, snapshot, &segment.last).await?;
+    let (order, budget) = (words.sorted_by(), memory.table_bytes());
+    let version = (snapshot, order.as_slice());
+    let rows = RewoundRows::open(reader, workers, version, segment, budget).await?;
     let made = Arc::new(write_table(workers, words, &snapshot.id, rows.parts(workers)).await?);
     // The file that it had, but for another release of the writer: then its rows are hashed.
     let leads_back = made.stored().sha256 == snapshot.file.sha256
@@ -69,8 +67,7 @@ pub async fn restore(
             Err(failure) => return Err(failure),
         };
     if !leads_back {
-        let why = "what changed since then does not lead back to the rows that it had";
-        return Err(StorageFailure::damaged(&ObjectStorage::key(&segment.last.file), why).into());
+        return Err(damaged_history(&segment.last).into());
     }
     Ok(made)
 }

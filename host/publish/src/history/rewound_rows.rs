@@ -1,47 +1,52 @@
-//! A version of the past, made of a newer one: row groups into which no change falls are copied as
-//! they are stored, and of those in which numbers were revised all other columns. The rows of other
-//! row groups are read, rewound, and cut as publishing cut them.
+//! A version of the past, made of a newer one: row groups whose rows all stayed beside each other are
+//! copied as they are stored, but for columns in which numbers were revised. The rows of others are
+//! read, and cut as publishing cut them.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, MutableArrayData, RecordBatch, make_array, make_comparator};
-use arrow::compute::{SortOptions, concat};
-use arrow::datatypes::SchemaRef;
+use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::compute::concat;
 use futures::stream::BoxStream;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use yearbook_domain::{Column, ColumnRole, Snapshot};
+use yearbook_domain::changes::HistorySegment;
+use yearbook_domain::{Column, ColumnRole, ColumnType, Snapshot};
 use yearbook_scan::schema::unchecked_schema;
 use yearbook_scan::{Reader, StoredGroups};
-use yearbook_sort::{BlockBuilder, BlockLimits, GROUP_ROWS, KeyEncoder, RowBlock, SortError};
-use yearbook_storage::StorageFailure;
+use yearbook_sort::{BlockBuilder, BlockLimits, GROUP_ROWS, RowBlock, SortError};
+use yearbook_storage::{ObjectStorage, StorageFailure};
 use yearbook_workers::Workers;
 
 use super::STAGE;
-use super::rewind::{RevisedRows, Rewinder, SegmentChanges, encode};
+use super::old_rows::OldRows;
+use super::row_map::Run;
+use super::segment_changes::SegmentChanges;
 use crate::diff::AlignedSnapshot;
 use crate::error::PublishError;
 use crate::publish::stages::{PartStream, TablePart, run_on_worker, sort_error};
 use crate::write::CopiedGroup;
 
+/// Rows that went which are put back at once.
+const GONE_ROWS: u64 = 8_192;
+
+/// Parts that are put together at once, while others are written: each holds a row group.
+const AT_ONCE: usize = 2;
+
 /// Rows of a version, made of those of a newer one.
 pub(super) struct RewoundRows {
     reader: Reader,
-    /// The newer version, as the older one's columns show it.
-    newer: Arc<AlignedSnapshot>,
-    schema: SchemaRef,
-    /// Row groups of the newer version; `None` where they have to be read.
-    groups: Option<Arc<RowGroups>>,
-    /// Number of those that came before.
-    passed: usize,
-    /// Rows that are still to come, by row group where these may be copied.
-    windows: VecDeque<Range<u64>>,
-    /// Rows that are being read; `None` between two windows.
-    batches: Option<BoxStream<'static, Result<RecordBatch, StorageFailure>>>,
+    changes: SegmentChanges,
+    newer: Arc<NewerVersion>,
+    /// Rows of the version, and how many of them came before.
+    rows: u64,
+    passed: u64,
+    /// The window that the next row is in; `None` before the first.
+    window: Option<Arc<OldRows>>,
+    /// Rows of the newer version that are being read, with the number of the next one.
+    batches: Option<(BoxStream<'static, Result<RecordBatch, StorageFailure>>, u64)>,
     /// `None` at the end of all.
-    cutting: Option<Cutting>,
+    builder: Option<BlockBuilder>,
     ready: VecDeque<Piece>,
 }
 
@@ -53,64 +58,59 @@ enum Piece {
 
 /// A row group that has to be put together yet.
 struct GroupToCopy {
-    of: Arc<RowGroups>,
+    newer: Arc<NewerVersion>,
+    stored: Arc<StoredGroups>,
     number: usize,
     rows: Range<u64>,
-    revised: Option<RevisedRows>,
+    /// The window, and the number of the first row in the older version, where rows were revised.
+    revised: Option<(Arc<OldRows>, u64)>,
 }
 
-/// Parts that are put together at once, while others are written: each holds a row group.
-const AT_ONCE: usize = 2;
-
-/// The version in progress.
-struct Cutting {
-    rewinder: Rewinder,
-    builder: BlockBuilder,
-}
-
-/// Row groups of the newer version.
-struct RowGroups {
-    stored: StoredGroups,
-    newer: Snapshot,
-    /// Columns by which it is sorted, and their positions.
-    order: Vec<Column>,
-    positions: Vec<usize>,
-    keys: KeyEncoder,
+/// The version of which another one is made.
+struct NewerVersion {
+    snapshot: Snapshot,
+    /// As the columns of the older one show it.
+    aligned: AlignedSnapshot,
+    /// Positions of the columns that were revised.
+    revised: Vec<usize>,
+    /// The rows of each row group, and these where they may be copied.
+    groups: Option<(Vec<Range<u64>>, Arc<StoredGroups>)>,
 }
 
 impl RewoundRows {
-    /// Opens the rows of `version`, made of those of `newer` by `changes`.
+    /// Opens the rows of `version`, the first one of `segment`, which is sorted by the columns in
+    /// the positions `order`; what changed is held within `budget` bytes.
     pub(super) async fn open(
         reader: Reader,
-        changes: &SegmentChanges,
-        version: &Snapshot,
-        newer: &Snapshot,
+        workers: &Arc<Workers>,
+        (version, order): (&Snapshot, &[usize]),
+        segment: &HistorySegment,
+        budget: usize,
     ) -> Result<Self, PublishError> {
-        let columns = &version.columns;
-        let rewinder = Rewinder::new(changes).map_err(sort_error(STAGE))?;
-        let mut windows: VecDeque<_> = std::iter::once(0..newer.rows).collect();
-        let mut groups = None;
-        if are_stored_alike(columns, &newer.columns) {
-            let positions = changes.order().to_vec();
-            let order = positions.iter().filter_map(|at| columns.get(*at).cloned());
-            let order: Vec<_> = order.collect();
-            let first: Vec<usize> = (0..order.len()).collect();
-            let keys = KeyEncoder::new(&unchecked_schema(&order), &first);
-            let keys = keys.map_err(|error| sort_error(STAGE)(error.into()))?;
-            let stored = reader.stored_groups(newer).await?;
-            windows = stored.windows().collect();
-            let newer = newer.clone();
-            groups = Some(Arc::new(RowGroups { stored, newer, order, positions, keys }));
-        }
-        Ok(Self {
-            newer: Arc::new(AlignedSnapshot::of_same_types(newer, columns)),
-            schema: unchecked_schema(columns),
-            reader,
+        let (columns, last) = (&version.columns, &segment.last);
+        let changes =
+            SegmentChanges::open(workers, &reader, (version, order), segment, budget).await?;
+        let groups = if are_stored_alike(columns, &last.columns) {
+            let stored = reader.stored_groups(last).await?;
+            Some((stored.windows().collect(), Arc::new(stored)))
+        } else {
+            None
+        };
+        let newer = NewerVersion {
+            snapshot: last.clone(),
+            aligned: AlignedSnapshot::of_same_types(last, columns),
+            revised: changes.revised().to_vec(),
             groups,
+        };
+        Ok(Self {
+            reader,
+            changes,
+            newer: Arc::new(newer),
+            rows: version.rows,
             passed: 0,
-            windows,
+            window: None,
             batches: None,
-            cutting: Some(Cutting { rewinder, builder: BlockBuilder::new(BlockLimits::FILE) }),
+            builder: Some(BlockBuilder::new(BlockLimits::FILE)),
             ready: VecDeque::new(),
         })
     }
@@ -136,253 +136,233 @@ impl RewoundRows {
             if let Some(piece) = self.ready.pop_front() {
                 return Ok(Some((piece, self)));
             }
-            let Some(cutting) = self.cutting.take() else { return Ok(None) };
-            let batch = match &mut self.batches {
-                Some(batches) => batches.try_next().await?,
-                None => None,
-            };
-            self.cutting = match batch {
-                Some(batch) => self.rewind(workers, cutting, Some(batch)).await?,
-                None => match self.windows.pop_front() {
-                    Some(window) => Some(self.begin(workers, cutting, window).await?),
-                    None => self.rewind(workers, cutting, None).await?,
-                },
-            };
+            let Some(builder) = self.builder.take() else { return Ok(None) };
+            self.builder = self.advance(workers, builder).await?;
         }
     }
 
-    /// Takes in a batch of the newer version, or what follows all of them; returns `None` at the
-    /// end of that.
-    async fn rewind(
+    /// Makes the next pieces; returns `None` at the end.
+    async fn advance(
         &mut self,
         workers: &Workers,
-        mut cutting: Cutting,
-        batch: Option<RecordBatch>,
-    ) -> Result<Option<Cutting>, PublishError> {
-        let (newer, schema) = (Arc::clone(&self.newer), Arc::clone(&self.schema));
-        let job = move || {
-            let Cutting { rewinder, builder } = &mut cutting;
-            let rows = match &batch {
-                Some(batch) => Some(rewinder.rewind(&newer.align(batch, schema)?)?),
-                None => rewinder.next_rest()?,
-            };
-            Ok(match rows {
-                Some(rows) => (builder.push(&rows)?, Some(cutting)),
-                None => (cutting.builder.finish()?.into_iter().collect(), None),
-            })
+        builder: BlockBuilder,
+    ) -> Result<Option<BlockBuilder>, PublishError> {
+        let window = match &self.window {
+            Some(window) if self.passed < window.window.end || self.passed == self.rows => {
+                Arc::clone(window)
+            }
+            _ => self.open_window().await?,
         };
-        let (blocks, cutting) =
+        if let Some((batches, first)) = &mut self.batches {
+            let Some(batch) = batches.try_next().await? else {
+                self.batches = None;
+                return Ok(Some(builder));
+            };
+            let at = *first;
+            *first += batch.num_rows() as u64;
+            // Rows that went behind the last one come with what follows them.
+            let end = window.map.older_end(*first).unwrap_or(self.passed);
+            return self.put(workers, builder, end, Some((batch, at))).await.map(Some);
+        }
+        if self.passed == self.rows {
+            let last = run_on_worker(workers, STAGE, || builder.finish()).await?;
+            self.ready.extend(last.map_err(sort_error(STAGE))?.map(Piece::Block));
+            return Ok(None);
+        }
+        let next = window.map.next_run(self.passed);
+        let end = window.window.end.min(self.passed + GONE_ROWS);
+        let Some(run) = next.filter(|run| run.older < end) else {
+            return self.put(workers, builder, end, None).await.map(Some);
+        };
+        let builder = match self.find_group(&window, run) {
+            Some(number) if run.older == self.passed => {
+                let (builder, copied) = self.try_copy(workers, builder, &window, number).await?;
+                if copied {
+                    return Ok(Some(builder));
+                }
+                builder
+            }
+            _ => builder,
+        };
+        let end = window.map.newer_end().min(self.newer.group_end(run.newer));
+        let scan = self.newer.aligned.scan_window(&self.reader, run.newer..end).await?;
+        self.batches = Some((scan.batches.boxed(), run.newer));
+        Ok(Some(builder))
+    }
+
+    /// Reads the window that begins with the next row.
+    async fn open_window(&mut self) -> Result<Arc<OldRows>, PublishError> {
+        let window = self.changes.read(self.passed).await?;
+        if !window.is_complete(self.newer.snapshot.rows) {
+            return Err(damaged_history(&self.newer.snapshot).into());
+        }
+        let window = Arc::new(window);
+        self.window = Some(Arc::clone(&window));
+        Ok(window)
+    }
+
+    /// Puts the rows up to `end` together, those that stayed from `newer`.
+    async fn put(
+        &mut self,
+        workers: &Workers,
+        mut builder: BlockBuilder,
+        end: u64,
+        newer: Option<(RecordBatch, u64)>,
+    ) -> Result<BlockBuilder, PublishError> {
+        let rows = self.passed..end.max(self.passed);
+        let (Some(window), version) = (self.window.clone(), Arc::clone(&self.newer)) else {
+            return Ok(builder);
+        };
+        self.passed = rows.end;
+        if rows.is_empty() {
+            return Ok(builder);
+        }
+        let job = move || {
+            let newer = newer.map(|(batch, first)| {
+                Ok::<_, SortError>((version.aligned.align(&batch, window.schema())?, first))
+            });
+            let newer = newer.transpose()?;
+            let newer = newer.as_ref().map(|(batch, first)| (batch, *first));
+            let blocks = builder.push(&window.rows(rows, newer)?)?;
+            Ok((blocks, builder))
+        };
+        let (blocks, builder) =
             run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
         self.ready.extend(blocks.into_iter().map(Piece::Block));
-        Ok(cutting)
+        Ok(builder)
     }
 
-    /// Copies the row group `window`, or begins to read it.
-    async fn begin(
-        &mut self,
-        workers: &Workers,
-        cutting: Cutting,
-        window: Range<u64>,
-    ) -> Result<Cutting, PublishError> {
-        let (cutting, copied) = self.try_copy(workers, cutting, window.clone()).await?;
-        self.passed += 1;
-        if !copied {
-            let scan = self.newer.scan_window(&self.reader, window).await?;
-            self.batches = Some(scan.batches.boxed());
-        }
-        Ok(cutting)
+    /// The row group that begins with `run` and may be copied: all of its rows stayed, only numbers
+    /// of them were revised, and it ended where it does.
+    fn find_group(&self, window: &OldRows, run: Run) -> Option<usize> {
+        let (groups, _) = self.newer.groups.as_ref()?;
+        let number = groups.binary_search_by_key(&run.newer, |group| group.start).ok()?;
+        let rows = groups[number].end - groups[number].start;
+        let older = run.older..run.older + rows;
+        // One that is not full ended there because of the row behind it.
+        let with_next = match groups[number].end {
+            _ if rows == GROUP_ROWS as u64 => older.clone(),
+            end if end < self.newer.snapshot.rows => older.start..older.end + 1,
+            _ if older.end == self.rows => older.clone(),
+            _ => return None,
+        };
+        let stayed = rows > 0 && run.rows >= with_next.end - with_next.start;
+        let have_same_sizes = self.newer.revises_numbers() || !window.is_revised(&with_next);
+        (stayed && have_same_sizes).then_some(number)
     }
 
-    /// Copies the row group `window` where it was one of the version too: one began with its first
-    /// row, it ended with its last, and nothing came or went in between. Columns that were revised
-    /// are put together again.
+    /// Copies row group `number` where a row group of the version began with its first row.
     async fn try_copy(
         &mut self,
         workers: &Workers,
-        mut cutting: Cutting,
-        window: Range<u64>,
-    ) -> Result<(Cutting, bool), PublishError> {
-        let groups = self.groups.as_ref().filter(|_| !window.is_empty());
-        let Some(groups) = groups else { return Ok((cutting, false)) };
-        // One that is not full ended where it did because of the row behind it.
-        let is_full = window.end - window.start == GROUP_ROWS as u64;
-        let behind = if is_full { window.end - 1 } else { window.end };
-        let last = groups.key(&self.reader, behind).await?;
-        let first = if cutting.builder.is_empty() {
-            None
-        } else {
-            let schema = Arc::clone(&self.schema);
-            read_row(&self.newer, &self.reader, window.start, schema).await?
-        };
-        let job = move || {
-            let Cutting { rewinder, builder } = &mut cutting;
-            if first.is_some_and(|first| !builder.begins_group(&first)) {
-                return Ok((cutting, None));
+        mut builder: BlockBuilder,
+        window: &Arc<OldRows>,
+        number: usize,
+    ) -> Result<(BlockBuilder, bool), PublishError> {
+        let Some((groups, stored)) = &self.newer.groups else { return Ok((builder, false)) };
+        let rows = groups[number].clone();
+        if !builder.is_empty() {
+            let aligned = &self.newer.aligned;
+            let first = rows.start..rows.start + 1;
+            let mut first = aligned.scan_window(&self.reader, first).await?.batches;
+            let Some(first) = first.try_next().await? else { return Ok((builder, false)) };
+            let first = aligned.align(&first, window.schema());
+            let first = first.map_err(|error| sort_error(STAGE)(error.into()))?;
+            if !builder.begins_group(&first) {
+                return Ok((builder, false));
             }
-            let mut revised = None;
-            if rewinder.has_change_until(last.as_deref())? {
-                revised = match &last {
-                    Some(last) if is_full => rewinder.take_revised(last)?,
-                    _ => None,
-                };
-                if revised.is_none() {
-                    return Ok((cutting, None));
-                }
-            }
-            let ended = builder.end_group()?;
-            Ok((cutting, Some((ended, revised))))
-        };
-        let (cutting, copied) =
-            run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
-        let Some((ended, revised)) = copied else { return Ok((cutting, false)) };
-        self.ready.extend(ended.map(Piece::Block));
-        let of = Arc::clone(groups);
-        let group = GroupToCopy { of, number: self.passed, rows: window, revised };
-        self.ready.push_back(Piece::Group(group));
-        Ok((cutting, true))
+            let end = move || Ok((builder.end_group()?, builder));
+            let ended = run_on_worker(workers, STAGE, end).await?;
+            let (ended, rest) = ended.map_err(sort_error(STAGE))?;
+            self.ready.extend(ended.map(Piece::Block));
+            builder = rest;
+        }
+        let older = self.passed..self.passed + (rows.end - rows.start);
+        let revised = window.is_revised(&older).then(|| (Arc::clone(window), older.start));
+        let (newer, stored) = (Arc::clone(&self.newer), Arc::clone(stored));
+        self.passed = older.end;
+        self.ready.push_back(Piece::Group(GroupToCopy { newer, stored, number, rows, revised }));
+        Ok((builder, true))
     }
 }
 
 impl GroupToCopy {
     /// Reads it as it was.
     async fn copy(self, workers: &Workers, reader: &Reader) -> Result<CopiedGroup, PublishError> {
-        let Self { of, number, rows, revised } = self;
+        let Self { newer, stored, number, rows, revised } = self;
         let revised = match revised {
-            Some(revised) if !revised.columns.is_empty() => {
-                of.revise(workers, reader, rows, revised).await?
-            }
-            // What was revised has become again what it was.
-            _ => BTreeMap::new(),
+            Some(revised) => newer.revise(workers, reader, rows, revised).await?,
+            None => BTreeMap::new(),
         };
         let left_out: Vec<usize> = revised.keys().copied().collect();
-        let group = of.stored.read(number, &left_out).await?;
+        let group = stored.read(number, &left_out).await?;
         Ok(CopiedGroup { group, revised })
     }
 }
 
-impl RowGroups {
-    /// The place of `row` in the order; `None` behind the last row.
-    async fn key(&self, reader: &Reader, row: u64) -> Result<Option<Vec<u8>>, PublishError> {
-        let schema = unchecked_schema(&self.order);
-        let ordered = AlignedSnapshot::of_same_types(&self.newer, &self.order);
-        let Some(row) = read_row(&ordered, reader, row, schema).await? else { return Ok(None) };
-        let key = encode(&self.keys, &row).map_err(|error| sort_error(STAGE)(error.into()))?;
-        Ok(Some(key.row(0).as_ref().to_vec()))
+impl NewerVersion {
+    /// The end of the row group of row `row`; that of the table where row groups are not copied.
+    fn group_end(&self, row: u64) -> u64 {
+        let groups = self.groups.iter().flat_map(|(groups, _)| groups);
+        let end = groups.map(|group| group.end).find(|end| row < *end);
+        end.unwrap_or(self.snapshot.rows)
     }
 
-    /// The columns of the rows in `window` that were revised, as they were, by position.
+    /// Returns whether all that was revised are numbers and truth values, which have one size.
+    fn revises_numbers(&self) -> bool {
+        let columns =
+            self.revised.iter().filter_map(|position| self.snapshot.columns.get(*position));
+        columns
+            .into_iter()
+            .all(|column| !matches!(column.column_type, ColumnType::String | ColumnType::Date))
+    }
+
+    /// The columns of `rows` that were revised, as they were, by position.
     async fn revise(
         &self,
         workers: &Workers,
         reader: &Reader,
-        window: Range<u64>,
-        revised: RevisedRows,
+        rows: Range<u64>,
+        (window, mut number): (Arc<OldRows>, u64),
     ) -> Result<BTreeMap<usize, ArrayRef>, PublishError> {
-        let of_newer = |column: &usize| self.newer.columns.get(*column).cloned();
-        let columns = self.order.iter().cloned();
-        let columns: Vec<_> = columns.chain(revised.columns.iter().filter_map(of_newer)).collect();
-        let side = Arc::new(AlignedSnapshot::of_same_types(&self.newer, &columns));
-        let schema = unchecked_schema(&columns);
-        let mut batches = side.scan_window(reader, window).await?.batches;
-        let mut merge = RevisedColumns {
-            order: self.positions.clone(),
-            parts: vec![Vec::new(); revised.columns.len()],
-            revised,
-            next: 0,
-        };
+        let columns =
+            self.revised.iter().filter_map(|position| self.snapshot.columns.get(*position));
+        let columns: Vec<Column> = columns.cloned().collect();
+        let (side, schema) = (
+            Arc::new(AlignedSnapshot::of_same_types(&self.snapshot, &columns)),
+            unchecked_schema(&columns),
+        );
+        let mut batches = side.scan_window(reader, rows).await?.batches;
+        let mut parts: Vec<Vec<ArrayRef>> = Vec::new();
         while let Some(batch) = batches.try_next().await? {
-            let (side, schema) = (Arc::clone(&side), Arc::clone(&schema));
-            let job = move || merge.update(&side.align(&batch, schema)?).map(|()| merge);
-            merge = run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
+            let (side, schema, window) =
+                (Arc::clone(&side), Arc::clone(&schema), Arc::clone(&window));
+            let first = number;
+            number += batch.num_rows() as u64;
+            let job = move || {
+                let now = side.align(&batch, schema)?.columns().to_vec();
+                Ok::<_, SortError>(window.revise(now, first)?)
+            };
+            let then = run_on_worker(workers, STAGE, job).await?;
+            parts.push(then.map_err(sort_error(STAGE))?);
         }
-        let job = move || merge.finish();
+        let positions = self.revised.clone();
+        let job = move || {
+            let whole = positions.into_iter().enumerate().map(|(column, position)| {
+                let parts = parts.iter().filter_map(|part| part.get(column));
+                let parts: Vec<&dyn Array> = parts.map(AsRef::as_ref).collect();
+                Ok((position, concat(&parts)?))
+            });
+            whole.collect::<Result<_, SortError>>()
+        };
         run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))
     }
 }
 
-/// Columns being put together of what they are and what they were.
-struct RevisedColumns {
-    /// Positions in the revised rows of the columns of the order, which come first in the batches.
-    order: Vec<usize>,
-    parts: Vec<Vec<ArrayRef>>,
-    revised: RevisedRows,
-    /// The revised row that comes next.
-    next: usize,
-}
-
-impl RevisedColumns {
-    fn update(&mut self, batch: &RecordBatch) -> Result<(), SortError> {
-        let places = self.places(batch)?;
-        for (at, position) in self.revised.columns.iter().enumerate() {
-            let now = batch.column(self.order.len() + at).to_data();
-            let then = self.revised.rows.column(*position).to_data();
-            let mut joined = MutableArrayData::new(vec![&now, &then], false, now.len());
-            let mut behind = 0;
-            for (row, revised) in &places {
-                joined.try_extend(0, behind, *row)?;
-                joined.try_extend(1, *revised, revised + 1)?;
-                behind = row + 1;
-            }
-            joined.try_extend(0, behind, now.len())?;
-            self.parts[at].push(make_array(joined.freeze()));
-        }
-        Ok(())
-    }
-
-    /// Rows of a batch that were revised, each with its place among the revised ones: looked up,
-    /// since encoding the keys of all rows takes longer than everything else.
-    fn places(&mut self, batch: &RecordBatch) -> Result<Vec<(usize, usize)>, SortError> {
-        let revised = &self.revised.rows;
-        let columns = self.order.iter().enumerate().map(|(at, position)| {
-            make_comparator(batch.column(at), revised.column(*position), SortOptions::default())
-        });
-        let columns = columns.collect::<Result<Vec<_>, _>>()?;
-        let compare = |row: usize, revised: usize| {
-            let unequal = columns.iter().map(|column| column(row, revised));
-            unequal.fold(Ordering::Equal, Ordering::then)
-        };
-        let mut places = Vec::new();
-        let mut from = 0;
-        while self.next < revised.num_rows() {
-            let (mut at, mut to) = (from, batch.num_rows());
-            while at < to {
-                let middle = at.midpoint(to);
-                if compare(middle, self.next).is_lt() {
-                    at = middle + 1;
-                } else {
-                    to = middle;
-                }
-            }
-            if at == batch.num_rows() || compare(at, self.next).is_ne() {
-                break;
-            }
-            places.push((at, self.next));
-            (self.next, from) = (self.next + 1, at + 1);
-        }
-        Ok(places)
-    }
-
-    fn finish(self) -> Result<BTreeMap<usize, ArrayRef>, SortError> {
-        let columns = self.revised.columns.into_iter().zip(&self.parts);
-        let whole = |(position, parts): (usize, &Vec<ArrayRef>)| {
-            let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
-            Ok((position, concat(&parts)?))
-        };
-        columns.map(whole).collect()
-    }
-}
-
-/// A row of `side`; `None` behind its last one.
-async fn read_row(
-    side: &AlignedSnapshot,
-    reader: &Reader,
-    row: u64,
-    schema: SchemaRef,
-) -> Result<Option<RecordBatch>, PublishError> {
-    let mut rows = side.scan_window(reader, row..row + 1).await?.batches;
-    let Some(row) = rows.try_next().await? else { return Ok(None) };
-    let aligned = side.align(&row, schema);
-    aligned.map(Some).map_err(|error| sort_error(STAGE)(error.into()))
+/// What is wrong with a history that does not lead back to a version that was made of `newer`.
+pub(super) fn damaged_history(newer: &Snapshot) -> StorageFailure {
+    let why = "what changed since then does not lead back to the rows that it had";
+    StorageFailure::damaged(&ObjectStorage::key(&newer.file), why)
 }
 
 /// Returns whether files of tables with these columns have their values alike. Bounds of geometry

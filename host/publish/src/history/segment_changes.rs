@@ -1,0 +1,360 @@
+//! What changed in a segment, read from its files of changes, oldest first. Files number their
+//! rows, so nothing is sorted, and of a row that was revised many times one is kept: the first.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::{AsArray as _, RecordBatch, StringArray};
+use arrow::datatypes::Int64Type;
+use arrow::error::ArrowError;
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use yearbook_domain::changes::{CHANGE_TYPE, ChangeSet, HistorySegment, REVISED};
+use yearbook_domain::{Column, Snapshot};
+use yearbook_scan::Reader;
+use yearbook_scan::schema::{change_file_columns, unchecked_schema};
+use yearbook_sort::SortError;
+use yearbook_workers::Workers;
+
+use super::old_rows::{NumberedRows, OldRows, length};
+use super::row_map::RowMap;
+use super::stored_rows::{change_file, read};
+use crate::error::PublishError;
+
+/// Files of changes that are opened at once.
+const OPENED_AT_ONCE: usize = 8;
+
+/// Everything that changed in a segment, as files of changes have it.
+pub(super) struct SegmentChanges {
+    reader: Reader,
+    workers: Arc<Workers>,
+    /// Columns of the old version.
+    columns: Vec<Column>,
+    /// Rows of the old version.
+    rows: u64,
+    /// Files of changes, oldest first.
+    sets: Vec<SetFile>,
+    /// Positions of the columns in which rows were revised that stayed where they were.
+    revised: Vec<usize>,
+    /// Bytes of the rows of a window.
+    budget: usize,
+}
+
+/// A file of changes.
+struct SetFile {
+    file: Snapshot,
+    set: ChangeSet,
+    /// Set where rows may have moved with their update, which then went and came.
+    moves: bool,
+}
+
+/// The window in progress.
+struct Collecting {
+    rows: OldRows,
+    /// Rows of the window that were revised.
+    seen: RowSet,
+    /// Bytes of the rows that are held.
+    bytes: usize,
+}
+
+/// Rows of a window: a bit for each.
+struct RowSet(Vec<u64>);
+
+/// Rows of a file of changes that went, of the version before.
+#[derive(Default)]
+struct GoneRows {
+    /// Their numbers in that version.
+    ranges: Vec<Range<u64>>,
+    /// Places in the file of those in the window, and their numbers there.
+    places: VecDeque<(u64, u32)>,
+    /// Rows of the file that were read.
+    passed: u64,
+}
+
+impl SegmentChanges {
+    /// Opens the changes of `segment`, which leads to `version`, sorted by the columns in the
+    /// positions `order`. The rows of a window are held within `budget` bytes.
+    pub(super) async fn open(
+        workers: &Arc<Workers>,
+        reader: &Reader,
+        (version, order): (&Snapshot, &[usize]),
+        segment: &HistorySegment,
+        budget: usize,
+    ) -> Result<Self, PublishError> {
+        let columns = version.columns.clone();
+        let position = |name: &String| columns.iter().position(|column| column.name == *name);
+        let opened = segment.changes.iter().map(|set| async {
+            let file = change_file(&segment.last, set);
+            let words = reader.words(&file, REVISED).await?;
+            let names = words.and_then(|words| serde_json::from_str::<Vec<String>>(&words).ok());
+            let revised: Option<Vec<usize>> =
+                names.map(|names| names.iter().filter_map(position).collect());
+            // Of a file that does not say it every column may have been revised.
+            let revised = revised.unwrap_or_else(|| (0..columns.len()).collect());
+            let moves = revised.iter().any(|column| order.contains(column));
+            Ok::<_, PublishError>((SetFile { file, set: set.clone(), moves }, revised))
+        });
+        let opened = stream::iter(opened.collect::<Vec<_>>()).buffered(OPENED_AT_ONCE);
+        let opened: Vec<(SetFile, Vec<usize>)> = opened.try_collect().await?;
+        let staying = opened.iter().filter(|(file, _)| !file.moves && file.set.counts.updated > 0);
+        let mut revised: Vec<usize> =
+            staying.flat_map(|(_, revised)| revised.iter().copied()).collect();
+        revised.sort_unstable();
+        revised.dedup();
+        Ok(Self {
+            reader: reader.clone(),
+            workers: Arc::clone(workers),
+            columns,
+            rows: version.rows,
+            sets: opened.into_iter().map(|(set, _)| set).collect(),
+            revised,
+            budget,
+        })
+    }
+
+    /// Positions of the columns in which rows were revised that stayed where they were.
+    pub(super) fn revised(&self) -> &[usize] {
+        &self.revised
+    }
+
+    /// Reads the rows from number `start` on, as many as there is room for.
+    pub(super) async fn read(&self, start: u64) -> Result<OldRows, PublishError> {
+        // Numbers in a window have four bytes.
+        let window = start..self.rows.min(start.saturating_add(u32::MAX.into()));
+        let mut state = Collecting::new(self, window);
+        for file in &self.sets {
+            let gone;
+            (state, gone) = self.read_before(file, state).await?;
+            let ranges = gone.ranges.clone();
+            state = self.read_gone(file, gone, state).await?;
+            state.rows.map.remove(&ranges);
+            let came = self.read_came(file).await?;
+            state.rows.map.insert(&came);
+        }
+        Ok(state.rows)
+    }
+
+    /// Reads what rows were before they were revised, and which rows went.
+    async fn read_before(
+        &self,
+        file: &SetFile,
+        state: Collecting,
+    ) -> Result<(Collecting, GoneRows), PublishError> {
+        let counts = &file.set.counts;
+        let went = match (file.moves, counts.updated, counts.deleted) {
+            (true, ..) | (_, 0, _) => Some(true),
+            (_, _, 0) => Some(false),
+            _ => None,
+        };
+        let revised = self.revised.iter().filter_map(|position| self.columns.get(*position));
+        let target = numbered(revised.filter(|_| went != Some(true)), went.is_none());
+        let budget = self.budget;
+        let take = move |(state, gone): &mut (Collecting, GoneRows), rows: &RecordBatch| {
+            state.take_before(rows, went, gone)?;
+            Ok(state.shrink(budget)?)
+        };
+        let window = 0..counts.deleted + counts.updated;
+        self.scan(file, window, &target, (state, GoneRows::default()), take).await
+    }
+
+    /// Reads the rows that went.
+    async fn read_gone(
+        &self,
+        file: &SetFile,
+        mut gone: GoneRows,
+        state: Collecting,
+    ) -> Result<Collecting, PublishError> {
+        let (Some((first, _)), Some((last, _))) = (gone.places.front(), gone.places.back()) else {
+            return Ok(state);
+        };
+        let window = *first..last + 1;
+        gone.passed = *first;
+        let budget = self.budget;
+        let take = move |(state, gone): &mut (Collecting, GoneRows), rows: &RecordBatch| {
+            state.take_gone(rows, gone)?;
+            Ok(state.shrink(budget)?)
+        };
+        let state = self.scan(file, window, &self.columns, (state, gone), take).await?;
+        Ok(state.0)
+    }
+
+    /// Reads which rows came, by their numbers in the version after.
+    async fn read_came(&self, file: &SetFile) -> Result<Vec<Range<u64>>, PublishError> {
+        let counts = &file.set.counts;
+        if counts.inserted == 0 && !file.moves {
+            return Ok(Vec::new());
+        }
+        let all = file.moves || counts.updated == 0;
+        let target = numbered(std::iter::empty(), !all);
+        let take = move |ranges: &mut Vec<Range<u64>>, rows: &RecordBatch| {
+            let (numbers, kinds) = (row_numbers(rows)?, kinds(rows));
+            for row in 0..rows.num_rows() {
+                if all || kinds.is_some_and(|kinds| kinds.value(row) == "insert") {
+                    add_number(ranges, numbers[row]);
+                }
+            }
+            Ok(())
+        };
+        let window = counts.deleted + counts.updated..file.set.rows;
+        self.scan(file, window, &target, Vec::new(), take).await
+    }
+
+    async fn scan<T: Send + 'static>(
+        &self,
+        file: &SetFile,
+        window: Range<u64>,
+        target: &[Column],
+        state: T,
+        take: impl Fn(&mut T, &RecordBatch) -> Result<(), SortError> + Send + Sync + 'static,
+    ) -> Result<T, PublishError> {
+        if window.is_empty() {
+            return Ok(state);
+        }
+        read(&self.workers, &self.reader, (&file.file, window), target, state, take).await
+    }
+}
+
+impl Collecting {
+    fn new(changes: &SegmentChanges, window: Range<u64>) -> Self {
+        let rows = usize::try_from(window.end - window.start).unwrap_or(usize::MAX);
+        Self {
+            rows: OldRows {
+                map: RowMap::of_rows(window.clone()),
+                window,
+                schema: unchecked_schema(&changes.columns),
+                revised: changes.revised.clone(),
+                revisions: Vec::new(),
+                gone: Vec::new(),
+            },
+            seen: RowSet(vec![0; rows.div_ceil(64)]),
+            bytes: 0,
+        }
+    }
+
+    /// Takes in rows of the version before, which went where `went` is true, or where their kind
+    /// says so.
+    fn take_before(
+        &mut self,
+        rows: &RecordBatch,
+        went: Option<bool>,
+        gone: &mut GoneRows,
+    ) -> Result<(), SortError> {
+        let (numbers, kinds) = (row_numbers(rows)?, kinds(rows));
+        let mut lookup = self.rows.map.lookup(numbers.first().copied().unwrap_or(0));
+        let (mut revised, mut places) = (Vec::new(), Vec::new());
+        for row in 0..rows.num_rows() {
+            let number = numbers[row];
+            let older = lookup.find(number).map(|older| older - self.rows.window.start);
+            let older = older.and_then(|older| u32::try_from(older).ok());
+            let went = went.or_else(|| Some(kinds?.value(row) == "delete"));
+            if went == Some(true) {
+                add_number(&mut gone.ranges, number);
+                gone.places.extend(older.map(|older| (gone.passed + row as u64, older)));
+            } else if let Some(older) = older
+                && self.seen.insert(older)
+            {
+                revised.push(older);
+                places.push(row);
+            }
+        }
+        gone.passed += rows.num_rows() as u64;
+        if !revised.is_empty() {
+            let columns = rows.project(&(0..self.rows.revised.len()).collect::<Vec<_>>())?;
+            let rows = NumberedRows::take(&columns, places, revised)?;
+            self.bytes += rows.bytes();
+            self.rows.revisions.push(rows);
+        }
+        Ok(())
+    }
+
+    /// Takes in rows of which some went.
+    fn take_gone(&mut self, rows: &RecordBatch, gone: &mut GoneRows) -> Result<(), SortError> {
+        let first = gone.passed;
+        gone.passed += rows.num_rows() as u64;
+        let (mut numbers, mut places) = (Vec::new(), Vec::new());
+        while let Some((place, number)) = gone.places.pop_front_if(|(at, _)| *at < gone.passed) {
+            // Such as are behind it stood in the window before it became smaller.
+            if u64::from(number) < self.rows.window.end - self.rows.window.start {
+                places.push(length(&(first..place)));
+                numbers.push(number);
+            }
+        }
+        if !numbers.is_empty() {
+            let rows = NumberedRows::take(rows, places, numbers)?;
+            self.bytes += rows.bytes();
+            self.rows.gone.push(rows);
+        }
+        Ok(())
+    }
+
+    /// Ends the window earlier where it holds more than `budget` bytes: with about half of them.
+    fn shrink(&mut self, budget: usize) -> Result<(), ArrowError> {
+        let OldRows { window, map, revisions, gone, .. } = &mut self.rows;
+        if self.bytes <= budget || window.end - window.start < 2 {
+            return Ok(());
+        }
+        let all = revisions.iter().chain(&*gone);
+        let mut starts: Vec<(u32, usize)> =
+            all.map(|rows| (rows.numbers[0], rows.bytes())).collect();
+        starts.sort_unstable();
+        let mut left = self.bytes / 2;
+        let middle = starts.iter().find(|(_, bytes)| {
+            let is_behind = *bytes > left;
+            left = left.saturating_sub(*bytes);
+            is_behind
+        });
+        let end = middle.map(|(start, _)| u64::from(*start)).filter(|start| *start > 0);
+        let end = end.unwrap_or((window.end - window.start) / 2);
+        window.end = window.start + end;
+        map.truncate(window.end);
+        self.bytes = 0;
+        for rows in [revisions, gone] {
+            for mut some in std::mem::take(rows) {
+                if some.truncate(end)? {
+                    self.bytes += some.bytes();
+                    rows.push(some);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl RowSet {
+    /// Adds a row; returns whether it is new.
+    fn insert(&mut self, number: u32) -> bool {
+        let Some(bits) = self.0.get_mut(number as usize / 64) else { return false };
+        let bit = 1 << (number % 64);
+        let is_new = *bits & bit == 0;
+        *bits |= bit;
+        is_new
+    }
+}
+
+/// Columns of a file of changes: these, the kind of change where it is wanted, and the number.
+fn numbered<'a>(columns: impl Iterator<Item = &'a Column>, with_kind: bool) -> Vec<Column> {
+    let own = change_file_columns(&[]).into_iter();
+    let own = own.filter(|column| with_kind || column.name != CHANGE_TYPE);
+    columns.cloned().chain(own).collect()
+}
+
+/// Numbers of the rows of a batch of [`numbered`] columns.
+fn row_numbers(rows: &RecordBatch) -> Result<Vec<u64>, ArrowError> {
+    let numbers = rows.columns().last().and_then(|numbers| numbers.as_primitive_opt::<Int64Type>());
+    let none = || ArrowError::SchemaError("a change has no row".to_owned());
+    let numbers = numbers.ok_or_else(none)?.values().iter();
+    Ok(numbers.map(|number| u64::try_from(*number).unwrap_or(u64::MAX)).collect())
+}
+
+/// Kinds of change of a batch of [`numbered`] columns with them.
+fn kinds(rows: &RecordBatch) -> Option<&StringArray> {
+    rows.columns().iter().rev().nth(1)?.as_string_opt()
+}
+
+/// Adds a number behind those of `ranges`.
+fn add_number(ranges: &mut Vec<Range<u64>>, number: u64) {
+    match ranges.last_mut() {
+        Some(last) if last.end == number => last.end = number.saturating_add(1),
+        _ => ranges.push(number..number.saturating_add(1)),
+    }
+}
