@@ -25,7 +25,8 @@ pub const SNAPSHOT_ID: &str = "_snapshot_id";
 pub const COMMITTED_AT: &str = "_committed_at";
 
 /// Column of the number of a row in the version that it stands in, from 0 on: the older one's for
-/// rows that went, the newer one's for rows that came. Files have it, responses do not.
+/// rows that went or are what an update began with, the newer one's for rows that came; null for
+/// what an update ended with, unless it may have moved the row. Files have it, responses do not.
 pub const ROW: &str = "_row";
 
 /// Key of the words of a file of changes by which it names the columns in which rows were revised,

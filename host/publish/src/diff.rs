@@ -63,7 +63,7 @@ pub(crate) async fn compare_snapshots(
     let [before, after] = comparison.run(merge).await?;
 
     progress.stage("writing changes", Some(old.rows + new.rows));
-    let mut sink = ChangeFileWriter::new(&new.columns, &key)?;
+    let mut sink = ChangeFileWriter::new(new, &key)?;
     for (side, fates) in [(older, before), (newer, after)] {
         sink = comparison.write(&side, fates, sink).await?;
     }

@@ -55,7 +55,7 @@ pub fn change_file_columns(columns: &[Column]) -> Vec<Column> {
     let own = |name: &str, column_type: ColumnType| Column {
         name: name.to_owned(),
         column_type,
-        nullable: false,
+        nullable: column_type == ColumnType::Integer,
         role: ColumnRole::Attribute,
         unit: None,
         description: None,

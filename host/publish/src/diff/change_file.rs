@@ -7,7 +7,7 @@ use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray,
 use arrow::compute::{filter_record_batch, take_record_batch};
 use arrow::error::ArrowError;
 use yearbook_domain::changes::REVISED;
-use yearbook_domain::{ChangeCounts, Column, LargestRevision};
+use yearbook_domain::{ChangeCounts, LargestRevision, Snapshot};
 use yearbook_scan::schema::{change_file_columns, stored_schema};
 use yearbook_sort::{GROUP_BYTES, GROUP_ROWS};
 use yearbook_storage::StorageFailure;
@@ -29,14 +29,19 @@ pub(super) struct ChangeFileWriter {
     counts: ChangeCounts,
     largest: RevisionFinder,
     revised: ColumnRevisions,
+    /// Set where rows may move with their update.
+    may_move: bool,
     /// Rows and bytes since a row group ended.
     group: (usize, usize),
 }
 
 impl ChangeFileWriter {
-    /// An empty file for changes of rows with these columns, whose primary key stands at the
-    /// positions `key`.
-    pub(super) fn new(columns: &[Column], key: &[usize]) -> Result<Self, StorageFailure> {
+    /// An empty file for changes of rows of `newer`, whose primary key stands at the positions
+    /// `key`.
+    pub(super) fn new(newer: &Snapshot, key: &[usize]) -> Result<Self, StorageFailure> {
+        let columns = &newer.columns;
+        let of_key = |name: &String| key.iter().any(|position| columns[*position].name == *name);
+        let may_move = newer.date_column.as_ref().is_some_and(|date| !of_key(date));
         let folder = std::env::temp_dir();
         let io = |source| StorageFailure::local("write a temporary file in", &folder, source);
         let temporary = tempfile::tempfile().map_err(io)?;
@@ -60,6 +65,7 @@ impl ChangeFileWriter {
             counts: ChangeCounts::default(),
             largest,
             revised,
+            may_move,
             group: (0, 0),
         })
     }
@@ -89,12 +95,12 @@ impl ChangeFileWriter {
         }
         let kinds: ArrayRef =
             Arc::new(StringArray::from_iter_values(found.iter().map(|(_, kind)| kind.as_str())));
-        let number = |(row, _): &ChangedRow| {
-            i64::try_from(first + u64::from(*row))
-                .map_err(|_| ArrowError::ComputeError("a table of too many rows".to_owned()))
+        let number = |(row, kind): &ChangedRow| {
+            // A row that stays where it was has its number beside what it was before.
+            let stays = *kind == ChangeType::Postimage && !self.may_move;
+            (!stays).then(|| i64::try_from(first + u64::from(*row)).ok()).flatten()
         };
-        let numbers = found.iter().map(number).collect::<Result<Vec<i64>, _>>()?;
-        let numbers: ArrayRef = Arc::new(Int64Array::from(numbers));
+        let numbers: ArrayRef = Arc::new(found.iter().map(number).collect::<Int64Array>());
         let columns = taken.columns().iter().cloned().chain([kinds, numbers]).collect();
         let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
         for (_, kind) in found {

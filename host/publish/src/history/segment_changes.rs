@@ -1,7 +1,6 @@
 //! What changed in a segment, read from its files of changes, oldest first. Files number their
 //! rows, so nothing is sorted, and of a row that was revised many times one is kept: the first.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -60,13 +59,22 @@ struct Collecting {
 /// Rows of a window: a bit for each.
 struct RowSet(Vec<u64>);
 
+/// What a file of changes says of a row of the version before.
+struct ChangedRow {
+    number: u64,
+    /// Its number in the window, where it is a row of it.
+    in_window: Option<u32>,
+    /// Set where it went, clear where it was revised.
+    went: bool,
+}
+
 /// Rows of a file of changes that went, of the version before.
 #[derive(Default)]
 struct GoneRows {
     /// Their numbers in that version.
     ranges: Vec<Range<u64>>,
-    /// Places in the file of those in the window, and their numbers there.
-    places: VecDeque<(u64, u32)>,
+    /// Places in the file around those in the window.
+    places: Range<u64>,
     /// Rows of the file that were read.
     passed: u64,
 }
@@ -125,9 +133,8 @@ impl SegmentChanges {
         for file in &self.sets {
             let gone;
             (state, gone) = self.read_before(file, state).await?;
-            let ranges = gone.ranges.clone();
-            state = self.read_gone(file, gone, state).await?;
-            state.rows.map.remove(&ranges);
+            state = self.read_gone(file, gone.places, state).await?;
+            state.rows.map.remove(&gone.ranges);
             let came = self.read_came(file).await?;
             state.rows.map.insert(&came);
         }
@@ -140,12 +147,7 @@ impl SegmentChanges {
         file: &SetFile,
         state: Collecting,
     ) -> Result<(Collecting, GoneRows), PublishError> {
-        let counts = &file.set.counts;
-        let went = match (file.moves, counts.updated, counts.deleted) {
-            (true, ..) | (_, 0, _) => Some(true),
-            (_, _, 0) => Some(false),
-            _ => None,
-        };
+        let went = file.went();
         let revised = self.revised.iter().filter_map(|position| self.columns.get(*position));
         let target = numbered(revised.filter(|_| went != Some(true)), went.is_none());
         let budget = self.budget;
@@ -153,29 +155,25 @@ impl SegmentChanges {
             state.take_before(rows, went, gone)?;
             Ok(state.shrink(budget)?)
         };
+        let counts = &file.set.counts;
         let window = 0..counts.deleted + counts.updated;
         self.scan(file, window, &target, (state, GoneRows::default()), take).await
     }
 
-    /// Reads the rows that went.
+    /// Reads the rows that went, which stand in `places` of the file.
     async fn read_gone(
         &self,
         file: &SetFile,
-        mut gone: GoneRows,
+        places: Range<u64>,
         state: Collecting,
     ) -> Result<Collecting, PublishError> {
-        let (Some((first, _)), Some((last, _))) = (gone.places.front(), gone.places.back()) else {
-            return Ok(state);
-        };
-        let window = *first..last + 1;
-        gone.passed = *first;
-        let budget = self.budget;
-        let take = move |(state, gone): &mut (Collecting, GoneRows), rows: &RecordBatch| {
-            state.take_gone(rows, gone)?;
+        let (went, budget) = (file.went(), self.budget);
+        let target = numbered(self.columns.iter(), went.is_none());
+        let take = move |state: &mut Collecting, rows: &RecordBatch| {
+            state.take_gone(rows, went)?;
             Ok(state.shrink(budget)?)
         };
-        let state = self.scan(file, window, &self.columns, (state, gone), take).await?;
-        Ok(state.0)
+        self.scan(file, places, &target, state, take).await
     }
 
     /// Reads which rows came, by their numbers in the version after.
@@ -214,6 +212,17 @@ impl SegmentChanges {
     }
 }
 
+impl SetFile {
+    /// Whether rows that stand first in the file went; `None` where their kind says it of each.
+    fn went(&self) -> Option<bool> {
+        match (self.moves, self.set.counts.updated, self.set.counts.deleted) {
+            (true, ..) | (_, 0, _) => Some(true),
+            (_, _, 0) => Some(false),
+            _ => None,
+        }
+    }
+}
+
 impl Collecting {
     fn new(changes: &SegmentChanges, window: Range<u64>) -> Self {
         let rows = usize::try_from(window.end - window.start).unwrap_or(usize::MAX);
@@ -231,60 +240,65 @@ impl Collecting {
         }
     }
 
-    /// Takes in rows of the version before, which went where `went` is true, or where their kind
-    /// says so.
+    /// Takes in rows of the version before: what those were that were revised, and which went.
     fn take_before(
         &mut self,
         rows: &RecordBatch,
         went: Option<bool>,
         gone: &mut GoneRows,
     ) -> Result<(), SortError> {
-        let (numbers, kinds) = (row_numbers(rows)?, kinds(rows));
-        let mut lookup = self.rows.map.lookup(numbers.first().copied().unwrap_or(0));
-        let (mut revised, mut places) = (Vec::new(), Vec::new());
-        for row in 0..rows.num_rows() {
-            let number = numbers[row];
-            let older = lookup.find(number).map(|older| older - self.rows.window.start);
-            let older = older.and_then(|older| u32::try_from(older).ok());
-            let went = went.or_else(|| Some(kinds?.value(row) == "delete"));
-            if went == Some(true) {
-                add_number(&mut gone.ranges, number);
-                gone.places.extend(older.map(|older| (gone.passed + row as u64, older)));
-            } else if let Some(older) = older
-                && self.seen.insert(older)
+        let (mut numbers, mut places) = (Vec::new(), Vec::new());
+        for (place, change) in self.changes(rows, went)?.into_iter().enumerate() {
+            if change.went {
+                add_number(&mut gone.ranges, change.number);
+                if change.in_window.is_some() {
+                    let place = gone.passed + place as u64;
+                    let first = if gone.places.is_empty() { place } else { gone.places.start };
+                    gone.places = first..place + 1;
+                }
+            } else if let Some(number) = change.in_window
+                && self.seen.insert(number)
             {
-                revised.push(older);
-                places.push(row);
+                numbers.push(number);
+                places.push(place);
             }
         }
         gone.passed += rows.num_rows() as u64;
-        if !revised.is_empty() {
-            let columns = rows.project(&(0..self.rows.revised.len()).collect::<Vec<_>>())?;
-            let rows = NumberedRows::take(&columns, places, revised)?;
-            self.bytes += rows.bytes();
-            self.rows.revisions.push(rows);
-        }
+        let width = self.rows.revised.len();
+        self.bytes += hold(&mut self.rows.revisions, (rows, width), places, numbers)?;
         Ok(())
     }
 
-    /// Takes in rows of which some went.
-    fn take_gone(&mut self, rows: &RecordBatch, gone: &mut GoneRows) -> Result<(), SortError> {
-        let first = gone.passed;
-        gone.passed += rows.num_rows() as u64;
-        let (mut numbers, mut places) = (Vec::new(), Vec::new());
-        while let Some((place, number)) = gone.places.pop_front_if(|(at, _)| *at < gone.passed) {
-            // Such as are behind it stood in the window before it became smaller.
-            if u64::from(number) < self.rows.window.end - self.rows.window.start {
-                places.push(length(&(first..place)));
-                numbers.push(number);
-            }
-        }
-        if !numbers.is_empty() {
-            let rows = NumberedRows::take(rows, places, numbers)?;
-            self.bytes += rows.bytes();
-            self.rows.gone.push(rows);
-        }
+    /// Takes in rows of the version before of which some went.
+    fn take_gone(&mut self, rows: &RecordBatch, went: Option<bool>) -> Result<(), SortError> {
+        let changes = self.changes(rows, went)?.into_iter().enumerate();
+        let gone = changes.filter(|(_, change)| change.went);
+        let (places, numbers) =
+            gone.filter_map(|(place, change)| Some((place, change.in_window?))).unzip();
+        let width = self.rows.schema.fields().len();
+        self.bytes += hold(&mut self.rows.gone, (rows, width), places, numbers)?;
         Ok(())
+    }
+
+    /// What a batch says of rows of the version before, which went where `went` is true, or where
+    /// their kind says so.
+    fn changes(
+        &self,
+        rows: &RecordBatch,
+        went: Option<bool>,
+    ) -> Result<Vec<ChangedRow>, ArrowError> {
+        let (numbers, kinds) = (row_numbers(rows)?, kinds(rows));
+        let mut lookup = self.rows.map.lookup(numbers.first().copied().unwrap_or(0));
+        let change = |(row, number): (usize, u64)| {
+            let older = lookup.find(number).map(|older| older - self.rows.window.start);
+            let is_deleted = || kinds.is_some_and(|kinds| kinds.value(row) == "delete");
+            ChangedRow {
+                number,
+                in_window: older.and_then(|older| u32::try_from(older).ok()),
+                went: went.unwrap_or_else(is_deleted),
+            }
+        };
+        Ok(numbers.into_iter().enumerate().map(change).collect())
     }
 
     /// Ends the window earlier where it holds more than `budget` bytes: with about half of them.
@@ -329,6 +343,24 @@ impl RowSet {
         *bits |= bit;
         is_new
     }
+}
+
+/// Adds the rows in `places` of a batch, as many columns of it, to those that are held; returns
+/// their bytes.
+fn hold(
+    held: &mut Vec<NumberedRows>,
+    (rows, width): (&RecordBatch, usize),
+    places: Vec<usize>,
+    numbers: Vec<u32>,
+) -> Result<usize, ArrowError> {
+    if numbers.is_empty() {
+        return Ok(0);
+    }
+    let columns = rows.project(&(0..width).collect::<Vec<_>>())?;
+    let rows = NumberedRows::take(&columns, places, numbers)?;
+    let bytes = rows.bytes();
+    held.push(rows);
+    Ok(bytes)
 }
 
 /// Columns of a file of changes: these, the kind of change where it is wanted, and the number.
