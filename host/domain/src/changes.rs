@@ -56,7 +56,8 @@ pub struct ChangeSet {
     /// File that holds them.
     pub file: StoredFile,
     /// Columns of the newer snapshot, which are those of the file besides [`CHANGE_TYPE`] and
-    /// [`ROW`]. A column that the older one did not have, or had with another type, is null in its rows.
+    /// [`ROW`]. A column that the older one did not have, or had with another type, is null in its
+    /// rows.
     pub columns: Vec<Column>,
     /// Credit of the older snapshot.
     pub from_credit: CreditLine,

@@ -1,5 +1,5 @@
-//! Columns in which rows were revised: what each column had before the updates and has after them is
-//! hashed, in the order of the file of changes, so that nothing is held.
+//! Columns in which rows were revised: what each column had before the updates and has after them
+//! is hashed, in the order of the file of changes, so that nothing is held.
 
 use arrow::array::RecordBatch;
 use arrow::error::ArrowError;

@@ -15,25 +15,25 @@ use super::row_map::RowMap;
 pub(super) struct OldRows {
     /// Their numbers in the old version.
     pub(super) window: Range<u64>,
-    /// Where they stand in the newer version.
+    /// Places of those that stayed in the newer version.
     pub(super) map: RowMap,
     /// Schema of the old version.
     pub(super) schema: SchemaRef,
     /// Positions of the columns of `revisions`.
     pub(super) revised: Vec<usize>,
-    /// What rows were before their first revision.
-    pub(super) revisions: Vec<NumberedRows>,
+    /// Rows as they were before their first revision.
+    pub(super) revisions: Vec<OldRowBatch>,
     /// Rows that went, as they were when they went.
-    pub(super) gone: Vec<NumberedRows>,
+    pub(super) gone: Vec<OldRowBatch>,
 }
 
 /// Rows with their numbers in the old version, from the beginning of the window on, ascending.
-pub(super) struct NumberedRows {
+pub(super) struct OldRowBatch {
     pub(super) numbers: Vec<u32>,
     rows: RecordBatch,
 }
 
-impl NumberedRows {
+impl OldRowBatch {
     /// The rows in `places` of `rows`, with their numbers.
     pub(super) fn take(
         rows: &RecordBatch,

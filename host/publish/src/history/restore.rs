@@ -3,15 +3,14 @@
 
 use std::sync::Arc;
 
-use futures::{StreamExt as _, TryStreamExt as _};
 use yearbook_domain::changes::HistorySegment;
 use yearbook_domain::{DatasetName, Namespace, ResultDigest, Snapshot};
 use yearbook_scan::Reader;
-use yearbook_sort::RowBlock;
 use yearbook_storage::{MadeFile, MadeFiles, ObjectStorage};
 use yearbook_workers::Workers;
 
 use super::rewound_rows::{RewoundRows, damaged_history};
+use super::stored_rows::blocks;
 use super::write_table;
 use crate::diff::AlignedSnapshot;
 use crate::error::PublishError;
@@ -83,9 +82,7 @@ async fn compute_digest(
     let reader = Reader::new(files, Arc::clone(workers));
     let made = Snapshot { file: made.stored().clone(), ..snapshot.clone() };
     let table = AlignedSnapshot::of_same_types(&made, &snapshot.columns);
-    let batches = table.scan(&reader).await?.batches;
-    let block = |rows| RowBlock { rows, ends_group: false };
-    let blocks = batches.map_ok(block).map_err(PublishError::from).boxed();
+    let blocks = blocks(table.scan(&reader).await?);
     let hasher = hash_table(workers, &snapshot.columns, blocks, &SilentReporter).await?;
     Ok(hasher.finish())
 }

@@ -1,6 +1,6 @@
-//! A version of the past, made of a newer one: row groups whose rows all stayed beside each other are
-//! copied as they are stored, but for columns in which numbers were revised. The rows of others are
-//! read, and cut as publishing cut them.
+//! A version of the past, made of a newer one: row groups whose rows all stayed beside each other
+//! are copied as they are stored, but for columns in which numbers were revised. The rows of others
+//! are read, and cut as publishing cut them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -359,7 +359,7 @@ impl NewerVersion {
     }
 }
 
-/// What is wrong with a history that does not lead back to a version that was made of `newer`.
+/// The failure of a history that does not lead back to a version that was made of `newer`.
 pub(super) fn damaged_history(newer: &Snapshot) -> StorageFailure {
     let why = "what changed since then does not lead back to the rows that it had";
     StorageFailure::damaged(&ObjectStorage::key(&newer.file), why)

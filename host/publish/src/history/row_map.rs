@@ -1,4 +1,4 @@
-//! Where the rows of an old version stand in a newer one, as runs of rows that stayed beside each
+//! Places of the rows of an old version in a newer one, as runs of rows that stayed beside each
 //! other.
 
 use std::ops::Range;
@@ -20,8 +20,8 @@ pub(super) struct Run {
     pub(super) rows: u64,
 }
 
-/// Numbers of rows of the newer version looked up in the map, ascending.
-pub(super) struct Lookup<'a> {
+/// Finder of rows of the newer version in the old one, by ascending numbers.
+pub(super) struct RowFinder<'a> {
     runs: &'a [Run],
 }
 
@@ -37,10 +37,10 @@ impl RowMap {
         &self.runs
     }
 
-    /// Starts looking up rows from `newer` on.
-    pub(super) fn lookup(&self, newer: u64) -> Lookup<'_> {
+    /// Finds rows from `newer` on.
+    pub(super) fn finder(&self, newer: u64) -> RowFinder<'_> {
         let passed = self.runs.partition_point(|run| run.newer + run.rows <= newer);
-        Lookup { runs: &self.runs[passed..] }
+        RowFinder { runs: &self.runs[passed..] }
     }
 
     /// Leaves out the rows `gone` of the newer version, which the next one does not have.
@@ -116,7 +116,7 @@ impl RowMap {
     }
 }
 
-impl Lookup<'_> {
+impl RowFinder<'_> {
     /// The number in the old version of row `newer`; `None` if it does not have it.
     pub(super) fn find(&mut self, newer: u64) -> Option<u64> {
         while let [run, rest @ ..] = self.runs
@@ -180,11 +180,11 @@ mod tests {
                     }
                 }
                 map.insert(&ranges(&numbers));
-                let mut lookup = map.lookup(0);
+                let mut finder = map.finder(0);
                 for (row, older) in (0..).zip(&list) {
-                    prop_assert_eq!(lookup.find(row), *older, "{:?}", map);
+                    prop_assert_eq!(finder.find(row), *older, "{:?}", map);
                 }
-                prop_assert_eq!(map.lookup(list.len() as u64).find(list.len() as u64), None);
+                prop_assert_eq!(map.finder(list.len() as u64).find(list.len() as u64), None);
                 let last = list.iter().rposition(Option::is_some).map_or(0, |row| row + 1);
                 prop_assert_eq!(map.newer_end(), last as u64);
             }

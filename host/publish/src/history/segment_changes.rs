@@ -1,5 +1,5 @@
-//! What changed in a segment, read from its files of changes, oldest first. Files number their
-//! rows, so nothing is sorted, and of a row that was revised many times one is kept: the first.
+//! Changes of a segment, read from its files, oldest first. Files number their rows, so nothing is
+//! sorted, and of a row that was revised many times one is kept: the first.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use yearbook_scan::schema::{change_file_columns, unchecked_schema};
 use yearbook_sort::SortError;
 use yearbook_workers::Workers;
 
-use super::old_rows::{NumberedRows, OldRows, length};
+use super::old_rows::{OldRowBatch, OldRows, length};
 use super::row_map::RowMap;
 use super::stored_rows::{change_file, read};
 use crate::error::PublishError;
@@ -59,7 +59,7 @@ struct Collecting {
 /// Rows of a window: a bit for each.
 struct RowSet(Vec<u64>);
 
-/// What a file of changes says of a row of the version before.
+/// A row of the version before in a file of changes.
 struct ChangedRow {
     number: u64,
     /// Its number in the window, where it is a row of it.
@@ -213,7 +213,8 @@ impl SegmentChanges {
 }
 
 impl SetFile {
-    /// Whether rows that stand first in the file went; `None` where their kind says it of each.
+    /// Fate of the rows that stand first in the file: true where they went, `None` where their kind
+    /// says it of each.
     fn went(&self) -> Option<bool> {
         match (self.moves, self.set.counts.updated, self.set.counts.deleted) {
             (true, ..) | (_, 0, _) => Some(true),
@@ -280,17 +281,17 @@ impl Collecting {
         Ok(())
     }
 
-    /// What a batch says of rows of the version before, which went where `went` is true, or where
-    /// their kind says so.
+    /// The rows of a batch, of the version before, which went where `went` is true, or where their
+    /// kind says so.
     fn changes(
         &self,
         rows: &RecordBatch,
         went: Option<bool>,
     ) -> Result<Vec<ChangedRow>, ArrowError> {
         let (numbers, kinds) = (row_numbers(rows)?, kinds(rows));
-        let mut lookup = self.rows.map.lookup(numbers.first().copied().unwrap_or(0));
+        let mut finder = self.rows.map.finder(numbers.first().copied().unwrap_or(0));
         let change = |(row, number): (usize, u64)| {
-            let older = lookup.find(number).map(|older| older - self.rows.window.start);
+            let older = finder.find(number).map(|older| older - self.rows.window.start);
             let is_deleted = || kinds.is_some_and(|kinds| kinds.value(row) == "delete");
             ChangedRow {
                 number,
@@ -348,7 +349,7 @@ impl RowSet {
 /// Adds the rows in `places` of a batch, as many columns of it, to those that are held; returns
 /// their bytes.
 fn hold(
-    held: &mut Vec<NumberedRows>,
+    held: &mut Vec<OldRowBatch>,
     (rows, width): (&RecordBatch, usize),
     places: Vec<usize>,
     numbers: Vec<u32>,
@@ -357,7 +358,7 @@ fn hold(
         return Ok(0);
     }
     let columns = rows.project(&(0..width).collect::<Vec<_>>())?;
-    let rows = NumberedRows::take(&columns, places, numbers)?;
+    let rows = OldRowBatch::take(&columns, places, numbers)?;
     let bytes = rows.bytes();
     held.push(rows);
     Ok(bytes)

@@ -4,18 +4,19 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use futures::TryStreamExt as _;
+use futures::{StreamExt as _, TryStreamExt as _};
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Column, Snapshot};
-use yearbook_scan::Reader;
 use yearbook_scan::schema::{change_file_columns, unchecked_schema};
-use yearbook_sort::SortError;
+use yearbook_scan::{Reader, Scan};
+use yearbook_sort::{RowBlock, SortError};
 use yearbook_workers::Workers;
 
 use super::STAGE;
 use crate::diff::AlignedSnapshot;
 use crate::error::PublishError;
-use crate::publish::stages::{run_on_worker, sort_error};
+use crate::progress::SilentReporter;
+use crate::publish::stages::{BlockStream, for_each, sort_error};
 
 /// Does `take` with the rows of a stored file in a window, as `target` shows them.
 pub(super) async fn read<T: Send + 'static>(
@@ -23,21 +24,24 @@ pub(super) async fn read<T: Send + 'static>(
     reader: &Reader,
     (file, window): (&Snapshot, Range<u64>),
     target: &[Column],
-    mut state: T,
+    state: T,
     take: impl Fn(&mut T, &RecordBatch) -> Result<(), SortError> + Send + Sync + 'static,
 ) -> Result<T, PublishError> {
-    let (file, take) = (Arc::new(AlignedSnapshot::of_same_types(file, target)), Arc::new(take));
+    let file = AlignedSnapshot::of_same_types(file, target);
+    let rows = blocks(file.scan_window(reader, window).await?);
     let schema = unchecked_schema(target);
-    let mut batches = file.scan_window(reader, window).await?.batches;
-    while let Some(batch) = batches.try_next().await? {
-        let (file, take, schema) = (Arc::clone(&file), Arc::clone(&take), Arc::clone(&schema));
-        let job = move || {
-            take(&mut state, &file.align(&batch, schema)?)?;
-            Ok(state)
-        };
-        state = run_on_worker(workers, STAGE, job).await?.map_err(sort_error(STAGE))?;
-    }
-    Ok(state)
+    let take = move |mut state: T, block: &RowBlock| {
+        let rows = file.align(&block.rows, Arc::clone(&schema)).map_err(SortError::from);
+        rows.and_then(|rows| take(&mut state, &rows)).map_err(sort_error(STAGE))?;
+        Ok(state)
+    };
+    for_each(workers, STAGE, rows, &SilentReporter, state, take).await
+}
+
+/// The batches of a scan, one of which is made while another one is taken.
+pub(super) fn blocks(scan: Scan) -> BlockStream<'static> {
+    let block = |rows| RowBlock { rows, ends_group: false };
+    scan.batches.map_ok(block).map_err(PublishError::from).boxed()
 }
 
 /// The file of changes as a table of the shape that `like` has.

@@ -22,8 +22,7 @@ use yearbook_sort::{RowBlock, SortError, SortedRows};
 use yearbook_storage::{ObjectStorage, Sidecar};
 use yearbook_workers::Workers;
 
-use self::blocks::for_each;
-pub(crate) use self::blocks::{BlockStream, PartStream, TablePart, read_blocks};
+pub(crate) use self::blocks::{BlockStream, PartStream, TablePart, for_each, read_blocks};
 pub(super) use self::read_rows::read;
 use crate::error::PublishError;
 use crate::package::DataPackage;

@@ -50,7 +50,7 @@ pub(crate) enum TablePart {
 pub(crate) type PartStream<'a> = BoxStream<'a, Result<TablePart, PublishError>>;
 
 /// Rows that are taken together.
-pub(super) trait RowCount: Send + 'static {
+pub(crate) trait RowCount: Send + 'static {
     fn rows(&self) -> u64;
 }
 
@@ -70,7 +70,7 @@ impl RowCount for TablePart {
 }
 
 /// Does `take` with every one of `parts`.
-pub(super) async fn for_each<P: RowCount, T: Send + 'static>(
+pub(crate) async fn for_each<P: RowCount, T: Send + 'static>(
     workers: &Workers,
     stage: &'static str,
     mut parts: BoxStream<'_, Result<P, PublishError>>,
