@@ -43,8 +43,8 @@ pub(super) struct RewoundRows {
     passed: u64,
     /// The window that the next row is in; `None` before the first.
     window: Option<Arc<OldRows>>,
-    /// Rows of the newer version that are being read, with the number of the next one.
-    batches: Option<(BoxStream<'static, Result<RecordBatch, StorageFailure>>, u64)>,
+    /// Rows of the newer version that are being read, and the numbers of those to come.
+    batches: Option<(BoxStream<'static, Result<RecordBatch, StorageFailure>>, Range<u64>)>,
     /// `None` at the end of all.
     builder: Option<BlockBuilder>,
     ready: VecDeque<Piece>,
@@ -153,16 +153,19 @@ impl RewoundRows {
             }
             _ => self.open_window().await?,
         };
-        if let Some((batches, first)) = &mut self.batches {
+        if let Some((batches, rest)) = &mut self.batches {
             let Some(batch) = batches.try_next().await? else {
+                if !rest.is_empty() {
+                    return Err(damaged_history(&self.newer.snapshot).into());
+                }
                 self.batches = None;
                 return Ok(Some(builder));
             };
-            let at = *first;
-            *first += batch.num_rows() as u64;
+            let first = rest.start;
+            rest.start += batch.num_rows() as u64;
             // Rows that went behind the last one come with what follows them.
-            let end = window.map.older_end(*first).unwrap_or(self.passed);
-            return self.put(workers, builder, end, Some((batch, at))).await.map(Some);
+            let end = window.map.older_end(rest.start).unwrap_or(self.passed);
+            return self.put(workers, builder, end, Some((batch, first))).await.map(Some);
         }
         if self.passed == self.rows {
             let last = run_on_worker(workers, STAGE, || builder.finish()).await?;
@@ -185,8 +188,9 @@ impl RewoundRows {
             _ => builder,
         };
         let end = window.map.newer_end().min(self.newer.group_end(run.newer));
-        let scan = self.newer.aligned.scan_window(&self.reader, run.newer..end).await?;
-        self.batches = Some((scan.batches.boxed(), run.newer));
+        let rows = run.newer..end;
+        let scan = self.newer.aligned.scan_window(&self.reader, rows.clone()).await?;
+        self.batches = Some((scan.batches.boxed(), rows));
         Ok(Some(builder))
     }
 

@@ -59,7 +59,9 @@ impl RowMap {
                 }
                 let until = gone.peek().map_or(end, |range| range.start.clamp(at, end));
                 let older = run.older + (at - run.newer);
-                add(&mut left, Run { newer: at - removed, older, rows: until - at });
+                // Numbers that do not ascend remove more rows than there are.
+                let newer = at.saturating_sub(removed);
+                add(&mut left, Run { newer, older, rows: until - at });
                 at = gone.peek().map_or(end, |range| range.end.min(end));
             }
         }
