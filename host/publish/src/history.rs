@@ -3,6 +3,7 @@
 //! The first are a newer version with its changes taken back (`rewound_rows`), the second the lives
 //! of rows (`lives`); what is held is a budget of rows that changed.
 
+mod change_columns;
 mod dated_rows;
 mod events;
 mod lives;

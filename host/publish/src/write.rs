@@ -23,6 +23,8 @@ use yearbook_domain::Column;
 use yearbook_scan::StoredGroup;
 use yearbook_scan::schema::stored_schema;
 
+use writer_properties::PAGE_ROWS;
+
 /// Content of the file beside the rows.
 pub(crate) struct SnapshotFileMetadata<'a> {
     /// With `few_values` decided.
@@ -52,6 +54,8 @@ pub(crate) struct SnapshotWriter {
     schema: SchemaRef,
     /// Columns of the row group in progress; none between two.
     group: Vec<ArrowColumnWriter>,
+    /// Rows of it that were written.
+    group_rows: usize,
 }
 
 impl SnapshotWriter {
@@ -67,7 +71,7 @@ impl SnapshotWriter {
             .with_skip_arrow_metadata(description.compression == FileCompression::Small);
         let writer = ArrowWriter::try_new_with_options(file, Arc::clone(&schema), options)?;
         let (writer, groups) = writer.into_serialized_writer()?;
-        Ok(Self { writer, groups, schema, group: Vec::new() })
+        Ok(Self { writer, groups, schema, group: Vec::new(), group_rows: 0 })
     }
 
     /// Appends rows that have been checked; `ends_group` closes the row group behind them, and its
@@ -83,11 +87,20 @@ impl SnapshotWriter {
             self.group =
                 self.groups.create_column_writers(self.writer.flushed_row_groups().len())?;
         }
-        let mut columns = self.group.iter_mut();
-        for (field, array) in self.schema.fields().iter().zip(rows.columns()) {
-            for (leaf, column) in compute_leaves(field, array)?.iter().zip(&mut columns) {
-                column.write(leaf)?;
+        // The writer looks whether a page is full some rows at a time, from the first that it is
+        // given on: a row group has the same pages only where what it is given ends with them.
+        let mut passed = 0;
+        while passed < rows.num_rows() {
+            let room = PAGE_ROWS - self.group_rows % PAGE_ROWS;
+            let page = rows.slice(passed, room.min(rows.num_rows() - passed));
+            let mut columns = self.group.iter_mut();
+            for (field, array) in self.schema.fields().iter().zip(page.columns()) {
+                for (leaf, column) in compute_leaves(field, array)?.iter().zip(&mut columns) {
+                    column.write(leaf)?;
+                }
             }
+            passed += page.num_rows();
+            self.group_rows += page.num_rows();
         }
         if ends_group { self.end_group().map(Some) } else { Ok(None) }
     }
@@ -128,6 +141,7 @@ impl SnapshotWriter {
     }
 
     fn end_group(&mut self) -> Result<u64, ParquetError> {
+        self.group_rows = 0;
         let mut written = self.writer.next_row_group()?;
         for column in self.group.drain(..) {
             column.close()?.append_to_row_group(&mut written)?;

@@ -76,7 +76,7 @@ impl OldRows {
         let gone = self.gone.iter().map(|gone| gone.numbers.len() as u64);
         let stayed = self.map.runs().iter().map(|run| run.rows);
         gone.chain(stayed).sum::<u64>() == self.window.end - self.window.start
-            && self.map.newer_end() <= rows
+            && self.map.is_ordered(rows)
     }
 
     /// Returns whether one of the rows `numbers`, which stayed, was revised.

@@ -27,8 +27,8 @@ use crate::error::PublishError;
 use crate::publish::stages::{PartStream, TablePart, run_on_worker, sort_error};
 use crate::write::CopiedGroup;
 
-/// Rows that went which are put back at once.
-const GONE_ROWS: u64 = 8_192;
+/// Rows that are put together at once.
+const ROWS_AT_ONCE: u64 = 16_384;
 
 /// Parts that are put together at once, while others are written: each holds a row group.
 const AT_ONCE: usize = 2;
@@ -45,6 +45,9 @@ pub(super) struct RewoundRows {
     window: Option<Arc<OldRows>>,
     /// Rows of the newer version that are being read, and the numbers of those to come.
     batches: Option<(BoxStream<'static, Result<RecordBatch, StorageFailure>>, Range<u64>)>,
+    /// The batch at hand: the number of its first row, and the row of the version up to which it
+    /// leads.
+    batch: Option<(RecordBatch, u64, u64)>,
     /// `None` at the end of all.
     builder: Option<BlockBuilder>,
     ready: VecDeque<Piece>,
@@ -110,6 +113,7 @@ impl RewoundRows {
             passed: 0,
             window: None,
             batches: None,
+            batch: None,
             builder: Some(BlockBuilder::new(BlockLimits::FILE)),
             ready: VecDeque::new(),
         })
@@ -153,6 +157,13 @@ impl RewoundRows {
             }
             _ => self.open_window().await?,
         };
+        if let Some((batch, first, end)) = self.batch.take() {
+            let until = end.min(self.passed + ROWS_AT_ONCE);
+            let newer = Some((batch.clone(), first));
+            let builder = self.put(workers, builder, until, newer).await?;
+            self.batch = (self.passed < end).then_some((batch, first, end));
+            return Ok(Some(builder));
+        }
         if let Some((batches, rest)) = &mut self.batches {
             let Some(batch) = batches.try_next().await? else {
                 if !rest.is_empty() {
@@ -165,7 +176,8 @@ impl RewoundRows {
             rest.start += batch.num_rows() as u64;
             // Rows that went behind the last one come with what follows them.
             let end = window.map.older_end(rest.start).unwrap_or(self.passed);
-            return self.put(workers, builder, end, Some((batch, first))).await.map(Some);
+            self.batch = Some((batch, first, end));
+            return Ok(Some(builder));
         }
         if self.passed == self.rows {
             let last = run_on_worker(workers, STAGE, || builder.finish()).await?;
@@ -173,7 +185,7 @@ impl RewoundRows {
             return Ok(None);
         }
         let next = window.map.next_run(self.passed);
-        let end = window.window.end.min(self.passed + GONE_ROWS);
+        let end = window.window.end.min(self.passed + ROWS_AT_ONCE);
         let Some(run) = next.filter(|run| run.older < end) else {
             return self.put(workers, builder, end, None).await.map(Some);
         };
@@ -189,6 +201,9 @@ impl RewoundRows {
         };
         let end = window.map.newer_end().min(self.newer.group_end(run.newer));
         let rows = run.newer..end;
+        if rows.is_empty() {
+            return Err(damaged_history(&self.newer.snapshot).into());
+        }
         let scan = self.newer.aligned.scan_window(&self.reader, rows.clone()).await?;
         self.batches = Some((scan.batches.boxed(), rows));
         Ok(Some(builder))
@@ -196,6 +211,7 @@ impl RewoundRows {
 
     /// Reads the window that begins with the next row.
     async fn open_window(&mut self) -> Result<Arc<OldRows>, PublishError> {
+        self.window = None;
         let window = self.changes.read(self.passed).await?;
         if !window.is_complete(self.newer.snapshot.rows) {
             return Err(damaged_history(&self.newer.snapshot).into());

@@ -43,6 +43,20 @@ impl RowMap {
         RowFinder { runs: &self.runs[passed..] }
     }
 
+    /// Bytes that the map takes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.runs.as_slice())
+    }
+
+    /// Returns whether the runs follow each other in both versions, and end before row `rows` of
+    /// the newer one, as those of changes without a fault do.
+    pub(super) fn is_ordered(&self, rows: u64) -> bool {
+        let follows = |one: &Run, next: &Run| {
+            one.newer + one.rows <= next.newer && one.older + one.rows <= next.older
+        };
+        self.runs.is_sorted_by(follows) && self.newer_end() <= rows
+    }
+
     /// Leaves out the rows `gone` of the newer version, which the next one does not have.
     pub(super) fn remove(&mut self, gone: &[Range<u64>]) {
         if gone.is_empty() {

@@ -4,21 +4,23 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{AsArray as _, RecordBatch, StringArray};
-use arrow::datatypes::Int64Type;
+use arrow::array::RecordBatch;
 use arrow::error::ArrowError;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use yearbook_domain::changes::{CHANGE_TYPE, ChangeSet, HistorySegment, REVISED};
+use yearbook_domain::changes::{ChangeSet, HistorySegment, REVISED};
 use yearbook_domain::{Column, Snapshot};
 use yearbook_scan::Reader;
-use yearbook_scan::schema::{change_file_columns, unchecked_schema};
+use yearbook_scan::schema::unchecked_schema;
 use yearbook_sort::SortError;
 use yearbook_workers::Workers;
 
+use super::STAGE;
+use super::change_columns::{kinds, numbered, row_numbers};
 use super::old_rows::{OldRowBatch, OldRows, length};
 use super::row_map::RowMap;
 use super::stored_rows::{change_file, read};
 use crate::error::PublishError;
+use crate::publish::stages::{run_on_worker, sort_error};
 
 /// Files of changes that are opened at once.
 const OPENED_AT_ONCE: usize = 8;
@@ -31,6 +33,8 @@ pub(super) struct SegmentChanges {
     columns: Vec<Column>,
     /// Rows of the old version.
     rows: u64,
+    /// The newer version.
+    last: Snapshot,
     /// Files of changes, oldest first.
     sets: Vec<SetFile>,
     /// Positions of the columns in which rows were revised that stayed where they were.
@@ -41,7 +45,6 @@ pub(super) struct SegmentChanges {
 
 /// A file of changes.
 struct SetFile {
-    file: Snapshot,
     set: ChangeSet,
     /// Set where rows may have moved with their update, which then went and came.
     moves: bool,
@@ -92,15 +95,14 @@ impl SegmentChanges {
         let columns = version.columns.clone();
         let position = |name: &String| columns.iter().position(|column| column.name == *name);
         let opened = segment.changes.iter().map(|set| async {
-            let file = change_file(&segment.last, set);
-            let words = reader.words(&file, REVISED).await?;
+            let words = reader.words(&change_file(&segment.last, set), REVISED).await?;
             let names = words.and_then(|words| serde_json::from_str::<Vec<String>>(&words).ok());
             let revised: Option<Vec<usize>> =
                 names.map(|names| names.iter().filter_map(position).collect());
             // Of a file that does not say it every column may have been revised.
             let revised = revised.unwrap_or_else(|| (0..columns.len()).collect());
             let moves = revised.iter().any(|column| order.contains(column));
-            Ok::<_, PublishError>((SetFile { file, set: set.clone(), moves }, revised))
+            Ok::<_, PublishError>((SetFile { set: set.clone(), moves }, revised))
         });
         let opened = stream::iter(opened.collect::<Vec<_>>()).buffered(OPENED_AT_ONCE);
         let opened: Vec<(SetFile, Vec<usize>)> = opened.try_collect().await?;
@@ -114,6 +116,7 @@ impl SegmentChanges {
             workers: Arc::clone(workers),
             columns,
             rows: version.rows,
+            last: segment.last.clone(),
             sets: opened.into_iter().map(|(set, _)| set).collect(),
             revised,
             budget,
@@ -134,9 +137,19 @@ impl SegmentChanges {
             let gone;
             (state, gone) = self.read_before(file, state).await?;
             state = self.read_gone(file, gone.places, state).await?;
-            state.rows.map.remove(&gone.ranges);
             let came = self.read_came(file).await?;
-            state.rows.map.insert(&came);
+            if gone.ranges.is_empty() && came.is_empty() {
+                continue;
+            }
+            let budget = self.budget;
+            let job = move || {
+                state.rows.map.remove(&gone.ranges);
+                state.rows.map.insert(&came);
+                state.shrink(budget)?;
+                Ok(state)
+            };
+            let moved = run_on_worker(&self.workers, STAGE, job).await?;
+            state = moved.map_err(sort_error(STAGE))?;
         }
         Ok(state.rows)
     }
@@ -208,7 +221,8 @@ impl SegmentChanges {
         if window.is_empty() {
             return Ok(state);
         }
-        read(&self.workers, &self.reader, (&file.file, window), target, state, take).await
+        let file = change_file(&self.last, &file.set);
+        read(&self.workers, &self.reader, (&file, window), target, state, take).await
     }
 }
 
@@ -289,6 +303,9 @@ impl Collecting {
         went: Option<bool>,
     ) -> Result<Vec<ChangedRow>, ArrowError> {
         let (numbers, kinds) = (row_numbers(rows)?, kinds(rows));
+        if !numbers.is_sorted_by(|one, next| one < next) {
+            return Err(ArrowError::ComputeError("changes are not in order".to_owned()));
+        }
         let mut finder = self.rows.map.finder(numbers.first().copied().unwrap_or(0));
         let change = |(row, number): (usize, u64)| {
             let older = finder.find(number).map(|older| older - self.rows.window.start);
@@ -305,7 +322,7 @@ impl Collecting {
     /// Ends the window earlier where it holds more than `budget` bytes: with about half of them.
     fn shrink(&mut self, budget: usize) -> Result<(), ArrowError> {
         let OldRows { window, map, revisions, gone, .. } = &mut self.rows;
-        if self.bytes <= budget || window.end - window.start < 2 {
+        if self.bytes + map.bytes() <= budget || window.end - window.start < 2 {
             return Ok(());
         }
         let all = revisions.iter().chain(&*gone);
@@ -362,26 +379,6 @@ fn hold(
     let bytes = rows.bytes();
     held.push(rows);
     Ok(bytes)
-}
-
-/// Columns of a file of changes: these, the kind of change where it is wanted, and the number.
-fn numbered<'a>(columns: impl Iterator<Item = &'a Column>, with_kind: bool) -> Vec<Column> {
-    let own = change_file_columns(&[]).into_iter();
-    let own = own.filter(|column| with_kind || column.name != CHANGE_TYPE);
-    columns.cloned().chain(own).collect()
-}
-
-/// Numbers of the rows of a batch of [`numbered`] columns.
-fn row_numbers(rows: &RecordBatch) -> Result<Vec<u64>, ArrowError> {
-    let numbers = rows.columns().last().and_then(|numbers| numbers.as_primitive_opt::<Int64Type>());
-    let none = || ArrowError::SchemaError("a change has no row".to_owned());
-    let numbers = numbers.ok_or_else(none)?.values().iter();
-    Ok(numbers.map(|number| u64::try_from(*number).unwrap_or(u64::MAX)).collect())
-}
-
-/// Kinds of change of a batch of [`numbered`] columns with them.
-fn kinds(rows: &RecordBatch) -> Option<&StringArray> {
-    rows.columns().iter().rev().nth(1)?.as_string_opt()
 }
 
 /// Adds a number behind those of `ranges`.

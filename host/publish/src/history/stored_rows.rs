@@ -44,12 +44,10 @@ pub(super) fn blocks(scan: Scan) -> BlockStream<'static> {
     scan.batches.map_ok(block).map_err(PublishError::from).boxed()
 }
 
-/// The file of changes as a table of the shape that `like` has.
+/// The file of changes as a table of the shape that `like` has, with text read plain, as
+/// [`AlignedSnapshot`] reads it: a file is opened once.
 pub(super) fn change_file(like: &Snapshot, set: &ChangeSet) -> Snapshot {
-    Snapshot {
-        rows: set.rows,
-        file: set.file.clone(),
-        columns: change_file_columns(&set.columns),
-        ..like.clone()
-    }
+    let mut columns = change_file_columns(&set.columns);
+    columns.iter_mut().for_each(|column| column.few_values = false);
+    Snapshot { rows: set.rows, file: set.file.clone(), columns, ..like.clone() }
 }

@@ -12,7 +12,7 @@ use crate::table::distinct_values::MAX_DICTIONARY_BYTES;
 
 /// Rows of a data page: what the page index lets a reader skip. A response of 100 rows decodes one
 /// page a column.
-const PAGE_ROWS: usize = 4_096;
+pub(super) const PAGE_ROWS: usize = 4_096;
 
 /// Bytes of a data page, uncompressed; large geometries come a few or one to a page. A response of
 /// 100 boundaries of 6 kB decodes three or four such pages.

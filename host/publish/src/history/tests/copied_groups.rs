@@ -150,6 +150,12 @@ async fn row_groups_with_other_numbers_are_copied_but_for_these_contract_21() {
     // One row came: what follows moved.
     let older = changed(&older, &[2 * group + 2], remove);
     assert_eq!(copies(&[&older, &table]).await, [1, 1]);
+    // Blocks that end by their bytes end inside of pages.
+    let long = |id: usize| (id, ("x".repeat(300), id as f64));
+    let table: Table = (0..60_000).map(long).collect();
+    let older = changed(&table, &[7], revise);
+    assert_eq!(copies(&[&older, &table]).await, [2, 1]);
+    let [(table, _), _] = tables();
     // Texts have lengths, which decide where row groups end: the first one is read.
     let older = changed(&table, &[2], rename);
     assert_eq!(copies(&[&older, &table]).await, [2, 0]);

@@ -57,7 +57,7 @@ async fn traits_of_many_valued_text_are_kept_and_changes_have_none() {
     assert_eq!(traits(&draft.snapshot.columns)[2], TextTraits::all());
     // The row that went has the comma.
     let changed = change_file_columns(&draft.changes.unwrap().columns);
-    assert_eq!(traits(&changed), [TextTraits::empty(); 4]);
+    assert_eq!(traits(&changed), [TextTraits::empty(); 5]);
 }
 
 #[tokio::test]
