@@ -16,7 +16,7 @@ use yearbook_workers::Workers;
 
 use super::STAGE;
 use super::change_columns::{kinds, numbered, row_numbers};
-use super::old_rows::{OldRowBatch, OldRows, length};
+use super::old_rows::{OldRowBatch, OldRows};
 use super::row_map::RowMap;
 use super::stored_rows::{change_file, read};
 use crate::error::PublishError;
