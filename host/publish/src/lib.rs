@@ -1,8 +1,8 @@
 //! Publishing: a data package is read, checked, put in order and stored as a snapshot, with the
 //! changes since the current one. Imports point one way: `error`, `faults`, `format_reader`,
 //! `progress`, `memory_budget`, `loss`, `wide_text` <- `package` <- `geometry`, `table` <-
-//! `write`, `snapshot_id`, `preview_facts`, `row_bounds` <- `diff` <- `publish` <-
-//! `released_files` <- `history`, `publisher`, `gc`.
+//! `write`, `snapshot_id`, `row_bounds` <- `diff` <- `publish` <- `released_files` <- `history`,
+//! `publisher`, `gc`.
 //! A server links none of it but `history`. Never touches HTTP, guests, arguments or environment;
 //! the feature `catalog` adds what needs a catalogue.
 
@@ -17,7 +17,6 @@ mod history;
 mod loss;
 mod memory_budget;
 mod package;
-mod preview_facts;
 mod progress;
 mod publish;
 #[cfg(feature = "catalog")]

@@ -10,6 +10,7 @@ use futures::{StreamExt as _, TryStreamExt as _};
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::meaning::{DatasetMeaning, words_of_labels};
 use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot};
+use yearbook_facts::TablePass;
 use yearbook_scan::row_bounds_are_intact;
 use yearbook_storage::{ObjectStorage, Sidecar, StorageFailure};
 use yearbook_workers::Workers;
@@ -18,7 +19,6 @@ use crate::diff;
 use crate::error::PublishError;
 use crate::memory_budget::PublishMemory;
 use crate::package::DataPackage;
-use crate::preview_facts::TablePass;
 use crate::progress::ProgressReporter;
 use stages::TablePart;
 

@@ -16,6 +16,7 @@ use yearbook_domain::{
     Column, ColumnRole, Credit, DatasetName, Namespace, PreviewFacts, ResultDigest, SnapshotId,
     StoredFile,
 };
+use yearbook_facts::{LinePass, TablePass, TableShape};
 use yearbook_scan::schema::credit_entries;
 use yearbook_scan::{ResultHasher, RowBoundsWriter, compress_values};
 use yearbook_sort::{RowBlock, SortError, SortedRows};
@@ -26,7 +27,6 @@ pub(crate) use self::blocks::{BlockStream, PartStream, TablePart, for_each, read
 pub(super) use self::read_rows::read;
 use crate::error::PublishError;
 use crate::package::DataPackage;
-use crate::preview_facts::{LinePass, TablePass, TableShape};
 use crate::progress::ProgressReporter;
 use crate::snapshot_id::snapshot_id;
 use crate::table::reader_columns;

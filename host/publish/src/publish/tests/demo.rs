@@ -1,11 +1,12 @@
 //! The repository's own packages: real tables with real faults of their kind (invalid rings, nulls,
 //! leading zeros) publish.
 
-use yearbook_domain::CalendarUnit;
 use yearbook_domain::preview_facts::MAX_FACTS_BYTES;
+use yearbook_domain::{CalendarUnit, Column};
+use yearbook_facts::TableShape;
+use yearbook_scan::ResultHasher;
 
 use super::*;
-use crate::preview_facts::tests::facts_of;
 
 mod credit;
 
@@ -35,6 +36,20 @@ fn is_listed(page: &str, name: &str, rows: u64) -> bool {
     cells.get(3).is_some_and(|cell| cell.split(' ').any(|word| digits(word) == rows.to_string()))
 }
 
+/// The facts of a table whose rows are all here.
+fn facts_of(columns: &[Column], primary_key: &[String], rows: &RecordBatch) -> PreviewFacts {
+    let mut hasher = ResultHasher::new(columns.iter());
+    hasher.update(rows).unwrap();
+    let shape = TableShape::new(columns.to_vec(), primary_key, hasher.rows());
+    let mut counted = TablePass::new(shape, hasher.finish()).unwrap();
+    counted.update(rows).unwrap();
+    let (mut lines, _) = counted.finish().unwrap();
+    if !lines.columns().is_empty() {
+        lines.update(&rows.project(lines.columns()).unwrap()).unwrap();
+    }
+    lines.finish().unwrap()
+}
+
 /// Units of the smallest distance of two dates in a series of some tables.
 const AXES: [(&str, Option<CalendarUnit>); 6] = [
     ("weather_daily_two_cities", Some(CalendarUnit::Day)),
@@ -60,7 +75,7 @@ async fn every_package_of_the_repository_publishes() {
         let rows = fixture.rows(snapshot);
         assert_eq!(snapshot.rows, rows.num_rows() as u64, "{}", draft.name);
         let facts = draft.facts.as_ref().unwrap();
-        let read = facts_of(&snapshot.columns, &snapshot.primary_key, &[rows]);
+        let read = facts_of(&snapshot.columns, &snapshot.primary_key, &rows);
         assert_eq!(*facts, read, "{}: of the table and of its file", draft.name);
         assert!(facts.to_json().len() <= MAX_FACTS_BYTES, "{}", draft.name);
         assert_eq!(facts.centroids.is_some(), snapshot.has_geometry(), "{}", draft.name);

@@ -14,7 +14,7 @@ use super::series::SeriesCounter;
 use super::table_shape::TableShape;
 
 /// Rows of a table, in order, being counted.
-pub(crate) struct TablePass {
+pub struct TablePass {
     shape: TableShape,
     /// Rows so far.
     rows: u64,
@@ -29,7 +29,7 @@ pub(crate) struct TablePass {
 
 impl TablePass {
     /// `digest` is that of the whole table.
-    pub(crate) fn new(shape: TableShape, digest: ResultDigest) -> Result<Self, ArrowError> {
+    pub fn new(shape: TableShape, digest: ResultDigest) -> Result<Self, ArrowError> {
         let all: Vec<usize> = (0..shape.columns.len()).collect();
         Ok(Self {
             rows: 0,
@@ -44,7 +44,7 @@ impl TablePass {
     }
 
     /// Takes in the next rows, all columns of them.
-    pub(crate) fn update(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+    pub fn update(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
         self.latest.update(batch, self.rows);
         if let Some(centroids) = &mut self.centroids {
             centroids.update(batch, self.rows);
@@ -72,7 +72,7 @@ impl TablePass {
 
     /// The facts without lines, in the pass that draws these, and the values of the columns that
     /// have few.
-    pub(crate) fn finish(self) -> Result<(LinePass, StoredValues), ArrowError> {
+    pub fn finish(self) -> Result<(LinePass, StoredValues), ArrowError> {
         let Self { shape, rows, figures, series, values, .. } = self;
         let (centroids, latest, digest) = (self.centroids, self.latest, self.digest);
         let values = values.finish();

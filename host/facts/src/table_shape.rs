@@ -11,7 +11,7 @@ const MAX_NAME_PARTS: usize = 8;
 
 /// Columns of a table, by what previews do with them.
 #[derive(Clone, Debug)]
-pub(crate) struct TableShape {
+pub struct TableShape {
     pub(super) columns: Vec<Column>,
     pub(super) rows: u64,
     /// Position of the date column.
@@ -33,7 +33,7 @@ pub(crate) struct TableShape {
 
 impl TableShape {
     /// The shape of a table of `rows` rows.
-    pub(crate) fn new(columns: Vec<Column>, primary_key: &[String], rows: u64) -> Self {
+    pub fn new(columns: Vec<Column>, primary_key: &[String], rows: u64) -> Self {
         let all = |wanted: &dyn Fn(&Column) -> bool| -> Vec<usize> {
             (0..columns.len()).filter(|index| columns.get(*index).is_some_and(wanted)).collect()
         };

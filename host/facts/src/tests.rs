@@ -56,11 +56,7 @@ fn facts(columns: &[Column], rows: &[Row], cut: usize) -> PreviewFacts {
 }
 
 /// The facts of a table that comes in `batches`.
-pub(crate) fn facts_of(
-    columns: &[Column],
-    primary_key: &[String],
-    batches: &[RecordBatch],
-) -> PreviewFacts {
+fn facts_of(columns: &[Column], primary_key: &[String], batches: &[RecordBatch]) -> PreviewFacts {
     let mut hasher = ResultHasher::new(columns.iter());
     batches.iter().for_each(|batch| hasher.update(batch).unwrap());
     let shape = TableShape::new(columns.to_vec(), primary_key, hasher.rows());

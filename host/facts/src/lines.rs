@@ -18,7 +18,7 @@ use super::series_keys::SeriesKeyEncoder;
 use super::table_shape::TableShape;
 
 /// Lines of a table, being drawn.
-pub(crate) struct LinePass {
+pub struct LinePass {
     facts: PreviewFacts,
     /// Positions, in the table, of the columns that are read.
     columns: Vec<usize>,
@@ -103,12 +103,12 @@ impl LinePass {
 
     /// Positions, in the table, of the columns of the batches that [`LinePass::update`] takes, in
     /// their order; empty: there is nothing to draw.
-    pub(crate) fn columns(&self) -> &[usize] {
+    pub fn columns(&self) -> &[usize] {
         &self.columns
     }
 
     /// Takes in the next rows.
-    pub(crate) fn update(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+    pub fn update(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
         let keys = self.keys.encode(batch)?;
         let mut key = Vec::new();
         let dates = dates(batch, Some(0));
@@ -140,7 +140,7 @@ impl LinePass {
     }
 
     /// The facts, within their bound.
-    pub(crate) fn finish(self) -> Result<PreviewFacts, ArrowError> {
+    pub fn finish(self) -> Result<PreviewFacts, ArrowError> {
         let Self { mut facts, keys, key_columns, names, lines, .. } = self;
         let names = names.into_iter().filter_map(|(name, column)| {
             let position = column.position;

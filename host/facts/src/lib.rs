@@ -18,9 +18,9 @@ mod series_number;
 mod table_pass;
 mod table_shape;
 
-pub(crate) use lines::LinePass;
-pub(crate) use table_pass::TablePass;
-pub(crate) use table_shape::TableShape;
+pub use lines::LinePass;
+pub use table_pass::TablePass;
+pub use table_shape::TableShape;
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
