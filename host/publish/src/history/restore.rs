@@ -34,8 +34,8 @@ pub struct RestoredVersion<'a> {
 /// Makes `version` again, the first one of `segment`.
 ///
 /// # Errors
-/// [`PublishError::Storage`] with [`StorageFailure::Damaged`] where the rows do not have the digest
-/// of the version; else as publishing.
+/// [`PublishError::Storage`] of a damaged object where the rows do not have the digest of the
+/// version; else as publishing.
 pub async fn restore(
     memory: PublishMemory,
     files: &ObjectStorage,

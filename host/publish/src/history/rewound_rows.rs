@@ -44,7 +44,7 @@ pub(super) struct RewoundRows {
     /// The window that the next row is in; `None` before the first.
     window: Option<Arc<OldRows>>,
     /// Rows of the newer version that are being read, and the numbers of those to come.
-    batches: Option<(BoxStream<'static, Result<RecordBatch, StorageFailure>>, Range<u64>)>,
+    batches: Option<(RowStream, Range<u64>)>,
     /// The batch at hand: the number of its first row, and the row of the version up to which it
     /// leads.
     batch: Option<(RecordBatch, u64, u64)>,
@@ -52,6 +52,9 @@ pub(super) struct RewoundRows {
     builder: Option<BlockBuilder>,
     ready: VecDeque<Piece>,
 }
+
+/// Batches of rows that are read.
+type RowStream = BoxStream<'static, Result<RecordBatch, StorageFailure>>;
 
 /// A part of the version.
 enum Piece {
@@ -348,10 +351,8 @@ impl NewerVersion {
         let columns =
             self.revised.iter().filter_map(|position| self.snapshot.columns.get(*position));
         let columns: Vec<Column> = columns.cloned().collect();
-        let (side, schema) = (
-            Arc::new(AlignedSnapshot::of_same_types(&self.snapshot, &columns)),
-            unchecked_schema(&columns),
-        );
+        let side = Arc::new(AlignedSnapshot::of_same_types(&self.snapshot, &columns));
+        let schema = unchecked_schema(&columns);
         let mut batches = side.scan_window(reader, rows).await?.batches;
         let mut parts: Vec<Vec<ArrayRef>> = Vec::new();
         while let Some(batch) = batches.try_next().await? {

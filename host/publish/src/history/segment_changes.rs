@@ -199,9 +199,9 @@ impl SegmentChanges {
         let target = numbered(std::iter::empty(), !all);
         let take = move |ranges: &mut Vec<Range<u64>>, rows: &RecordBatch| {
             let (numbers, kinds) = (row_numbers(rows)?, kinds(rows));
-            for row in 0..rows.num_rows() {
+            for (row, number) in numbers.into_iter().enumerate() {
                 if all || kinds.is_some_and(|kinds| kinds.value(row) == "insert") {
-                    add_number(ranges, numbers[row]);
+                    add_number(ranges, number);
                 }
             }
             Ok(())
