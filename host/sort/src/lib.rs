@@ -23,7 +23,7 @@ use arrow::datatypes::SchemaRef;
 pub use block_builder::BlockBuilder;
 pub use block_cutter::{BlockLimits, GROUP_BYTES, GROUP_ROWS};
 pub use error::SortError;
-pub use ordered_reader::{OrderedReader, RowBlock};
+pub use ordered_reader::{OrderedReader, RowBlock, gather};
 pub use sort_keys::KeyEncoder;
 
 use batch_sizes::{batch_bytes, key_bytes};

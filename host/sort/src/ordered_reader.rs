@@ -124,8 +124,15 @@ impl OrderedSource {
     }
 }
 
-/// Neighbouring rows of one batch, as sorted input has them, are not copied.
-fn gather(batches: &[RecordBatch], places: &[(usize, usize)]) -> Result<RecordBatch, SortError> {
+/// The rows at `places` (batch, row in it). Neighbouring rows of one batch, as sorted input has
+/// them, are not copied.
+///
+/// # Errors
+/// Batches of different schemas, or none.
+pub fn gather(
+    batches: &[RecordBatch],
+    places: &[(usize, usize)],
+) -> Result<RecordBatch, SortError> {
     if let [(batch, first), ..] = places
         && let Some(whole) = batches.get(*batch)
         && places.iter().copied().eq((*first..*first + places.len()).map(|row| (*batch, row)))

@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, RecordBatch, UInt64Array};
-use arrow::compute::{interleave, interleave_record_batch, take_record_batch};
+use arrow::compute::{interleave, take_record_batch};
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
+use yearbook_sort::{SortError, gather};
 
 use super::row_map::RowMap;
 
@@ -60,17 +61,12 @@ impl OldRowBatch {
 
     /// Places of the rows with `numbers`.
     fn places(&self, numbers: &Range<u64>) -> Range<usize> {
-        let place = |end| self.numbers.partition_point(|number| u64::from(*number) < end);
-        place(numbers.start)..place(numbers.end)
+        let behind = |end| self.numbers.partition_point(|number| u64::from(*number) < end);
+        behind(numbers.start)..behind(numbers.end)
     }
 }
 
 impl OldRows {
-    /// The schema of the rows.
-    pub(super) fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
     /// Returns whether the newer version, of `rows` rows, and those that went make the window.
     pub(super) fn is_complete(&self, rows: u64) -> bool {
         let gone = self.gone.iter().map(|gone| gone.numbers.len() as u64);
@@ -91,17 +87,16 @@ impl OldRows {
         &self,
         numbers: Range<u64>,
         newer: Option<(&RecordBatch, u64)>,
-    ) -> Result<RecordBatch, ArrowError> {
+    ) -> Result<RecordBatch, SortError> {
         let mut sources = Vec::new();
-        let mut places = vec![None; length(&numbers)];
+        let mut places = vec![None; place(numbers.end - numbers.start)];
         if let Some((rows, first)) = newer {
-            sources.push(rows);
+            sources.push(rows.clone());
             let mut at = numbers.start;
             while let Some(run) = self.map.next_run(at).filter(|run| run.older < numbers.end) {
                 at = numbers.end.min(run.older + run.rows);
-                let place = usize::try_from(run.newer - first).unwrap_or(usize::MAX);
-                for (place, row) in (place..).zip(run.older..at) {
-                    places[length(&(numbers.start..row))] = Some((0, place));
+                for (there, row) in (place(run.newer - first)..).zip(run.older..at) {
+                    places[place(row - numbers.start)] = Some((0, there));
                 }
             }
         }
@@ -109,22 +104,22 @@ impl OldRows {
         for gone in &self.gone {
             let found = gone.places(&wanted);
             if !found.is_empty() {
-                for place in found {
-                    let row = u64::from(gone.numbers[place]) - wanted.start;
-                    places[length(&(0..row))] = Some((sources.len(), place));
+                for there in found {
+                    let row = u64::from(gone.numbers[there]) - wanted.start;
+                    places[place(row)] = Some((sources.len(), there));
                 }
-                sources.push(&gone.rows);
+                sources.push(gone.rows.clone());
             }
         }
         let missing = || ArrowError::ComputeError("an old row is nowhere".to_owned());
         let places = places.into_iter().collect::<Option<Vec<_>>>().ok_or_else(missing)?;
-        let mut columns = joined(&sources, &places)?;
+        let mut columns = gather(&sources, &places)?.columns().to_vec();
         let now = self.revised.iter().map(|position| Arc::clone(&columns[*position])).collect();
         let then = self.revise(now, numbers.start)?;
         for (position, then) in self.revised.iter().zip(then) {
             columns[*position] = then;
         }
-        RecordBatch::try_new(Arc::clone(&self.schema), columns)
+        Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 
     /// The columns that were revised as they were, of rows that follow each other from number
@@ -143,9 +138,9 @@ impl OldRows {
         }
         let mut places: Vec<(usize, usize)> = (0..rows).map(|row| (0, row)).collect();
         for (source, (revision, found)) in (1..).zip(&revisions) {
-            for place in found.clone() {
-                let row = u64::from(revision.numbers[place]) - wanted.start;
-                places[length(&(0..row))] = (source, place);
+            for there in found.clone() {
+                let row = u64::from(revision.numbers[there]) - wanted.start;
+                places[place(row)] = (source, there);
             }
         }
         let columns = now.iter().enumerate().map(|(column, now)| {
@@ -162,19 +157,7 @@ impl OldRows {
     }
 }
 
-/// The columns of rows of `sources`: neighbours of one are not copied.
-fn joined(
-    sources: &[&RecordBatch],
-    places: &[(usize, usize)],
-) -> Result<Vec<ArrayRef>, ArrowError> {
-    if let ([(source, first), ..], [.., (_, last)]) = (places, places)
-        && places.iter().copied().eq((*first..=*last).map(|place| (*source, place)))
-    {
-        return Ok(sources[*source].slice(*first, places.len()).columns().to_vec());
-    }
-    Ok(interleave_record_batch(sources, places)?.columns().to_vec())
-}
-
-pub(super) fn length(numbers: &Range<u64>) -> usize {
-    usize::try_from(numbers.end - numbers.start).unwrap_or(usize::MAX)
+/// A number of rows as a place among them.
+pub(super) fn place(rows: u64) -> usize {
+    usize::try_from(rows).unwrap_or(usize::MAX)
 }

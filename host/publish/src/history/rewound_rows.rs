@@ -163,7 +163,7 @@ impl RewoundRows {
         if let Some((batch, first, end)) = self.batch.take() {
             let until = end.min(self.passed + ROWS_AT_ONCE);
             let newer = Some((batch.clone(), first));
-            let builder = self.put(workers, builder, until, newer).await?;
+            let builder = self.push_rows(workers, builder, until, newer).await?;
             self.batch = (self.passed < end).then_some((batch, first, end));
             return Ok(Some(builder));
         }
@@ -190,7 +190,7 @@ impl RewoundRows {
         let next = window.map.next_run(self.passed);
         let end = window.window.end.min(self.passed + ROWS_AT_ONCE);
         let Some(run) = next.filter(|run| run.older < end) else {
-            return self.put(workers, builder, end, None).await.map(Some);
+            return self.push_rows(workers, builder, end, None).await.map(Some);
         };
         let builder = match self.find_group(&window, run) {
             Some(number) if run.older == self.passed => {
@@ -225,7 +225,7 @@ impl RewoundRows {
     }
 
     /// Puts the rows up to `end` together, those that stayed from `newer`.
-    async fn put(
+    async fn push_rows(
         &mut self,
         workers: &Workers,
         mut builder: BlockBuilder,
@@ -242,7 +242,10 @@ impl RewoundRows {
         }
         let job = move || {
             let newer = newer.map(|(batch, first)| {
-                Ok::<_, SortError>((version.aligned.align(&batch, window.schema())?, first))
+                Ok::<_, SortError>((
+                    version.aligned.align(&batch, Arc::clone(&window.schema))?,
+                    first,
+                ))
             });
             let newer = newer.transpose()?;
             let newer = newer.as_ref().map(|(batch, first)| (batch, *first));
@@ -289,7 +292,7 @@ impl RewoundRows {
             let first = rows.start..rows.start + 1;
             let mut first = aligned.scan_window(&self.reader, first).await?.batches;
             let Some(first) = first.try_next().await? else { return Ok((builder, false)) };
-            let first = aligned.align(&first, window.schema());
+            let first = aligned.align(&first, Arc::clone(&window.schema));
             let first = first.map_err(|error| sort_error(STAGE)(error.into()))?;
             if !builder.begins_group(&first) {
                 return Ok((builder, false));

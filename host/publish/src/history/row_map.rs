@@ -84,6 +84,9 @@ impl RowMap {
 
     /// Makes room for the rows `came` of the next version, by their numbers there.
     pub(super) fn insert(&mut self, came: &[Range<u64>]) {
+        if came.is_empty() {
+            return;
+        }
         let (mut moved, mut inserted) = (Vec::new(), 0);
         let mut came = came.iter().peekable();
         for run in &self.runs {

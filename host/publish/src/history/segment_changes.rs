@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{BooleanBufferBuilder, RecordBatch};
 use arrow::error::ArrowError;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use yearbook_domain::changes::{ChangeSet, HistorySegment, REVISED};
@@ -16,7 +16,7 @@ use yearbook_workers::Workers;
 
 use super::STAGE;
 use super::change_columns::{kinds, numbered, row_numbers};
-use super::old_rows::{OldRowBatch, OldRows};
+use super::old_rows::{OldRowBatch, OldRows, place};
 use super::row_map::RowMap;
 use super::stored_rows::{change_file, read};
 use crate::error::PublishError;
@@ -53,14 +53,11 @@ struct SetFile {
 /// The window in progress.
 struct Collecting {
     rows: OldRows,
-    /// Rows of the window that were revised.
-    seen: RowSet,
+    /// A bit for each row of the window, set where it was revised.
+    seen: BooleanBufferBuilder,
     /// Bytes of the rows that are held.
     bytes: usize,
 }
-
-/// Rows of a window: a bit for each.
-struct RowSet(Vec<u64>);
 
 /// A row of the version before in a file of changes.
 struct ChangedRow {
@@ -240,7 +237,9 @@ impl SetFile {
 
 impl Collecting {
     fn new(changes: &SegmentChanges, window: Range<u64>) -> Self {
-        let rows = usize::try_from(window.end - window.start).unwrap_or(usize::MAX);
+        let rows = place(window.end - window.start);
+        let mut seen = BooleanBufferBuilder::new(rows);
+        seen.append_n(rows, false);
         Self {
             rows: OldRows {
                 map: RowMap::of_rows(window.clone()),
@@ -250,7 +249,7 @@ impl Collecting {
                 revisions: Vec::new(),
                 gone: Vec::new(),
             },
-            seen: RowSet(vec![0; rows.div_ceil(64)]),
+            seen,
             bytes: 0,
         }
     }
@@ -272,8 +271,9 @@ impl Collecting {
                     gone.places = first..place + 1;
                 }
             } else if let Some(number) = change.in_window
-                && self.seen.insert(number)
+                && !self.seen.get_bit(number as usize)
             {
+                self.seen.set_bit(number as usize, true);
                 numbers.push(number);
                 places.push(place);
             }
@@ -349,17 +349,6 @@ impl Collecting {
             }
         }
         Ok(())
-    }
-}
-
-impl RowSet {
-    /// Adds a row; returns whether it is new.
-    fn insert(&mut self, number: u32) -> bool {
-        let Some(bits) = self.0.get_mut(number as usize / 64) else { return false };
-        let bit = 1 << (number % 64);
-        let is_new = *bits & bit == 0;
-        *bits |= bit;
-        is_new
     }
 }
 
