@@ -109,14 +109,7 @@ pub(crate) fn guided(
     }
     repository.build_plugins()?;
     let mut build = repository.cargo();
-    build.args([
-        "build",
-        "--workspace",
-        "--bin",
-        "guided",
-        "--features",
-        "yearbook-fuzz/libfuzzer",
-    ]);
+    build.args(["build", "--workspace", "--bin", "guided", "--features", "yearbook-fuzz/linked"]);
     build.env("RUSTC_WORKSPACE_WRAPPER", repository.root().join("tests/fuzz/instrumented.sh"));
     command::run(&mut build)?;
     let program = repository.target().join("debug/guided");

@@ -95,24 +95,24 @@ impl ServedStep {
         }
     }
 
-    /// Time that the step takes on two cores with its tools installed.
+    /// Time that the step takes on two cores beside others, with its tools to be installed.
     fn usual_time(self) -> Duration {
         Duration::from_secs(match self {
-            Self::Readers => 165,
-            Self::Integrations => 190,
-            Self::Openapi => 35,
-            Self::Pages => 70,
-            Self::Guide => 12,
-            Self::Languages => 35,
-            Self::Adapters => 20,
-            Self::Citations => 8,
-            Self::Deploy => 3,
-            Self::Signup => 125,
-            Self::ClientsPython => 90,
-            Self::ClientsR => 115,
-            Self::Discovery => 8,
-            Self::Share => 65,
-            Self::Iceberg => 25,
+            Self::Readers => 400,
+            Self::Integrations => 300,
+            Self::Openapi => 170,
+            Self::Pages => 120,
+            Self::Guide => 75,
+            Self::Languages => 220,
+            Self::Adapters => 300,
+            Self::Citations => 45,
+            Self::Deploy => 25,
+            Self::Signup => 140,
+            Self::ClientsPython => 400,
+            Self::ClientsR => 200,
+            Self::Discovery => 50,
+            Self::Share => 120,
+            Self::Iceberg => 145,
         })
     }
 

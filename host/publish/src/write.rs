@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow::array::{Array as _, ArrayRef, MutableArrayData, RecordBatch, make_array};
 use arrow::datatypes::SchemaRef;
 use bytes::buf::Reader;
 use bytes::{Buf as _, Bytes};
@@ -95,7 +95,8 @@ impl SnapshotWriter {
             let page = rows.slice(passed, room.min(rows.num_rows() - passed));
             let mut columns = self.group.iter_mut();
             for (field, array) in self.schema.fields().iter().zip(page.columns()) {
-                for (leaf, column) in compute_leaves(field, array)?.iter().zip(&mut columns) {
+                let array = without_empty_validity(array)?;
+                for (leaf, column) in compute_leaves(field, &array)?.iter().zip(&mut columns) {
                     column.write(leaf)?;
                 }
             }
@@ -150,6 +151,19 @@ impl SnapshotWriter {
     }
 }
 
+/// `array` without a validity buffer that marks no null, which a part of an array with nulls has:
+/// the writer ends pages of such an array elsewhere than those of one that never had any.
+fn without_empty_validity(array: &ArrayRef) -> Result<ArrayRef, ParquetError> {
+    let is_empty = array.nulls().is_some_and(|nulls| nulls.null_count() == 0);
+    if !is_empty {
+        return Ok(Arc::clone(array));
+    }
+    let values = array.to_data();
+    let mut copied = MutableArrayData::new(vec![&values], false, values.len());
+    copied.try_extend(0, 0, values.len())?;
+    Ok(make_array(copied.freeze()))
+}
+
 /// A row group that another file has encoded.
 pub(crate) struct CopiedGroup {
     /// Its columns, but for those that were revised.
@@ -193,3 +207,6 @@ impl ChunkReader for PlacedBytes<'_> {
         (length <= bytes.len()).then(|| bytes.slice(..length)).ok_or_else(end)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -28,6 +28,8 @@ use crate::scan::{self, Scan};
 use crate::values::StoredValuesCache;
 use crate::{StorageFailure, date_window, schema};
 
+mod footer;
+
 /// Bytes of footers and page indexes kept in memory. A file of a million rows and ten columns needs
 /// about 100 kB.
 const FOOTER_CACHE_BYTES: u64 = 64 << 20;
@@ -250,34 +252,6 @@ impl Reader {
         let source = self.open_file(snapshot).await?;
         let projection = Projection::new(&source.parquet, columns, schema)?;
         Ok(scan::scan_window(source, projection, &window, 0, None))
-    }
-
-    /// Returns the words of the file of `snapshot` by `key`, where it has some.
-    ///
-    /// # Errors
-    /// A [`StorageFailure`] that names the stored file.
-    pub async fn words(
-        &self,
-        snapshot: &Snapshot,
-        key: &str,
-    ) -> Result<Option<String>, StorageFailure> {
-        let parquet = self.open_file(snapshot).await?.parquet;
-        let words = parquet.metadata.file_metadata().key_value_metadata().into_iter().flatten();
-        Ok(words.filter(|words| words.key == key).find_map(|words| words.value.clone()))
-    }
-
-    /// Returns the rows and the compressed bytes of each row group of the file of `snapshot`.
-    ///
-    /// # Errors
-    /// A [`StorageFailure`] that names the stored file.
-    pub async fn row_groups(&self, snapshot: &Snapshot) -> Result<Vec<(u64, u64)>, StorageFailure> {
-        let parquet = self.open_file(snapshot).await?.parquet;
-        let groups = parquet.metadata.row_groups().iter().enumerate();
-        let sizes = groups.map(|(index, group)| {
-            let bytes = u64::try_from(group.compressed_size()).unwrap_or(0);
-            (parquet.rows_of(index) as u64, bytes)
-        });
-        Ok(sizes.collect())
     }
 
     /// The counts of [`Reader::scan`] without its rows: from the catalog where `plan` has no

@@ -11,32 +11,30 @@ use crate::binary::{CommandOutput, Yearbook};
 use crate::serve::{ServeProcess, status};
 
 /// Module of the project's build.
-const MODULE: &str = "scale/target/wasm32-unknown-unknown/release/scale.wasm";
+const MODULE: &str = "growth/target/wasm32-unknown-unknown/release/growth.wasm";
 
-/// Cargo builds as an author's does: beside the project, without the registry.
-fn as_authors(command: &mut Command) -> &mut Command {
+/// Cargo builds as an author's does, into the project's own folder, but without the registry, and
+/// what projects have in common once for all tests and runs. What is no library has the same name
+/// there whichever project it is of, so projects have names of their own.
+pub(crate) fn as_authors(command: &mut Command) -> &mut Command {
     for variable in ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET", "RUSTFLAGS"] {
         command.env_remove(variable);
     }
-    command.env("CARGO_NET_OFFLINE", "true")
+    let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("authors");
+    command.env("CARGO_BUILD_BUILD_DIR", shared).env("CARGO_NET_OFFLINE", "true")
 }
 
 #[test]
 fn every_change_is_built_served_shown_checked_and_profiled_contract_16() {
     let yearbook = Yearbook::new();
-    yearbook.run(&["plugin", "new", "transform", "scale"]).ok();
-    // Where crates of the registry stay built from one run to the next.
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guide/author");
-    let _ = std::fs::remove_dir_all(kept.join("dumps"));
-    std::fs::create_dir_all(&kept).unwrap();
-    std::os::unix::fs::symlink(&kept, yearbook.path("scale/target")).unwrap();
-    let source = std::fs::read_to_string(yearbook.path("scale/src/lib.rs")).unwrap();
+    yearbook.run(&["plugin", "new", "transform", "growth"]).ok();
+    let source = std::fs::read_to_string(yearbook.path("growth/src/lib.rs")).unwrap();
     let change = |to: &str| {
         assert!(source.contains("value * self.by"));
-        yearbook.write("scale/src/lib.rs", &source.replace("value * self.by", to));
+        yearbook.write("growth/src/lib.rs", &source.replace("value * self.by", to));
     };
 
-    let mut command = yearbook.command(&["plugin", "dev", "scale", "--json"]);
+    let mut command = yearbook.command(&["plugin", "dev", "growth", "--json"]);
     let errors = std::fs::File::create(yearbook.path("errors")).unwrap();
     as_authors(&mut command).stdout(Stdio::piped()).stderr(errors);
     let mut dev = ServeProcess(command.spawn().unwrap());
@@ -50,7 +48,7 @@ fn every_change_is_built_served_shown_checked_and_profiled_contract_16() {
     let address = listening["listening"].as_str().unwrap().strip_prefix("http://").unwrap();
     let first = next();
     let answer = &first["answer"];
-    assert_eq!((&first["plugin"], &answer["status"]), (&json!("scale"), &json!(200)), "{first}");
+    assert_eq!((&first["plugin"], &answer["status"]), (&json!("growth"), &json!(200)), "{first}");
     assert_eq!(answer["changed"][0], json!("+ date,region,value,count"));
     assert_eq!(answer["changed"][2], json!("+ 2020-01-01,north,50.0,0"));
     for cost in ["bytes", "ms", "cpu_ms", "calls", "memory_bytes", "ms_since_build"] {
@@ -73,7 +71,7 @@ fn every_change_is_built_served_shown_checked_and_profiled_contract_16() {
     change("value * nonsense");
     assert_eq!(next(), json!({ "failed": "the build failed" }));
     assert!(errors().contains("cannot find value `nonsense`"), "{}", errors());
-    let path = "/v1/datasets/sample/data?apply=scale";
+    let path = "/v1/datasets/sample/data?apply=growth";
     assert_eq!(status(address, path, &listening), 200);
 
     // A failure is an answer too, and can be replayed.
@@ -82,7 +80,7 @@ fn every_change_is_built_served_shown_checked_and_profiled_contract_16() {
     assert_eq!(failed["answer"]["status"], json!(500));
     next();
     let digest = failed["digest"].as_str().unwrap();
-    let dump = format!("scale/target/dumps/{}-push-wasm.dump.arrow", &digest[..16]);
+    let dump = format!("growth/target/dumps/{}-push-wasm.dump.arrow", &digest[..16]);
     let replayed = yearbook.run(&["plugin", "replay", &dump, "--component", MODULE]);
     assert_eq!(replayed.code, Some(1), "{}", replayed.stderr);
     let says = ["panicked at src/lib.rs", "it fails as before"];
@@ -98,14 +96,14 @@ fn every_change_is_built_served_shown_checked_and_profiled_contract_16() {
     let nameless = yearbook.run(&profile).failed(1);
     assert!(nameless.contains("have no names"), "{nameless}");
     let mut cargo = Command::new("cargo");
-    as_authors(&mut cargo).current_dir(yearbook.path("scale"));
-    yearbook.write("scale/src/lib.rs", &source);
+    as_authors(&mut cargo).current_dir(yearbook.path("growth"));
+    yearbook.write("growth/src/lib.rs", &source);
     cargo.args(["wasm", "--config", "profile.release.strip=\"debuginfo\""]);
     CommandOutput::from_output(cargo.output().unwrap()).ok();
     let said = yearbook.run(&profile).ok().json();
     let functions = said["functions"].as_array().unwrap();
     let names: Vec<&str> = functions.iter().map(|one| one["name"].as_str().unwrap()).collect();
-    assert!(names.iter().any(|name| name.contains("scale::")), "{said}");
+    assert!(names.iter().any(|name| name.contains("growth::")), "{said}");
     let written = std::fs::read(yearbook.path(said["profile"].as_str().unwrap())).unwrap();
     let written: Value = serde_json::from_slice(&written).unwrap();
     let samples = written["samples"].as_array().unwrap();

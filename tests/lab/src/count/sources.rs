@@ -21,12 +21,12 @@ pub(super) fn native(repository: &Repository) -> Result<Counts> {
     tools::ensure_packages("counting instructions", &["valgrind"], || {
         command::exists("valgrind", &["--version"])
     })?;
-    // The code of a release with its symbols, by which callgrind finds the mark. Alone: features
-    // that others want of what it depends on are a database and a store behind a network, which
-    // take longer to build than everything that is counted.
-    let build = ["build", "--profile", "profiling", "--package", "yearbook-count"];
+    // With symbols, by which callgrind finds the mark. Alone: features that others want of what it
+    // depends on are a database and a store behind a network, which take longer to build than
+    // everything that is counted.
+    let build = ["build", "--profile", "count", "--package", "yearbook-count"];
     command::run(repository.cargo().args(build))?;
-    let program = repository.target().join("profiling/yearbook-count");
+    let program = repository.target().join("count/yearbook-count");
     let works = super::lines(Command::new(&program).arg("list"))?;
     let waiting = Mutex::new(works.into_iter());
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
