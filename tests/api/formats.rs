@@ -1,7 +1,11 @@
 //! Formats and how they are asked for (contract-3-accept).
 
+use std::fmt::Write as _;
+
+use arrow::array::AsArray as _;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use yearbook_domain::Plan;
-use yearbook_tests::app::{TestApp, harvest};
+use yearbook_tests::app::{TestApp, harvest, parks};
 
 #[tokio::test]
 async fn format_wins_over_accept_and_accept_over_json_contract_3() {
@@ -105,4 +109,55 @@ async fn empty_results_are_whole_documents_contract_3() {
     assert_eq!(get("csv").await.text(), "date,region,value,final\n");
     assert!(get("parquet").await.body.ends_with(b"PAR1"));
     assert!(!get("arrow").await.body.is_empty());
+}
+
+#[tokio::test]
+async fn coordinates_of_geoparquet_are_the_numbers_of_the_text_contract_3() {
+    let app = TestApp::start().await;
+    app.load("geoparquet");
+    // Every number of digits before and behind the point, those that fit sixteen bytes and others.
+    let digits = "9081726354453627180918273645";
+    let fraction = |length: usize| match length {
+        0 => String::new(),
+        _ => format!(".{}", &digits[length % 7..length % 7 + length]),
+    };
+    let mut rows = "park,area,geometry_wkt\n".to_owned();
+    for length in 0..=20 {
+        let numbers = ["0", "-0", "7", "-8", "12", "-89", "1e1", "-2.5E-3", "+3"].map(|whole| {
+            if whole.contains(['e', 'E']) {
+                whole.to_owned()
+            } else {
+                whole.to_owned() + &fraction(length)
+            }
+        });
+        let line: Vec<String> = numbers.iter().map(|number| format!("{number} {number}")).collect();
+        // The last number ends with the text but for two bytes.
+        let _ = writeln!(rows, "line {length},{length},\"LINESTRING ({})\"", line.join(", "));
+        let _ = writeln!(rows, "point {length},{length},POINT ({} {})", numbers[3], numbers[4]);
+    }
+    app.publish(&parks().with_rows(&rows)).await;
+    let key = app.key(Plan::Enterprise).await;
+    let data = "/v1/datasets/parks/data?limit=1000&columns=geometry_wkt";
+    let texts = app.get(data).key(&key).send().await.json();
+    let file = app.get(&format!("{data}&format=geoparquet")).key(&key).send().await;
+    let batches = ParquetRecordBatchReaderBuilder::try_new(file.body.clone()).unwrap();
+    let mut expected = texts.as_array().unwrap().iter();
+    for batch in batches.build().unwrap() {
+        let batch = batch.unwrap();
+        for found in batch.column(0).as_binary::<i32>().iter().flatten() {
+            let text = expected.next().unwrap()["geometry_wkt"].as_str().unwrap();
+            let numbers = text.split(|byte: char| {
+                byte.is_ascii_uppercase() && byte != 'E' || "(), ".contains(byte)
+            });
+            let numbers = numbers.filter_map(|number| number.parse::<f64>().ok());
+            let numbers: Vec<u8> = numbers.flat_map(f64::to_le_bytes).collect();
+            assert!(numbers.len() >= 16 && found.ends_with(&numbers), "{text}");
+            assert_eq!(
+                found.len() - numbers.len(),
+                if text.starts_with('P') { 5 } else { 9 },
+                "{text}"
+            );
+        }
+    }
+    assert_eq!(expected.next(), None);
 }

@@ -11,10 +11,13 @@ mod row_fates;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow::buffer::BooleanBuffer;
+use arrow::compute::kernels::cmp::distinct;
 use arrow::datatypes::{DataType, SchemaRef};
 use arrow::error::ArrowError;
-use futures::TryStreamExt;
+use futures::stream::BoxStream;
+use futures::{StreamExt as _, TryStreamExt as _};
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Column, Snapshot};
 use yearbook_scan::schema::{stored_type, unchecked_schema};
@@ -33,7 +36,8 @@ use self::row_fates::RowFates;
 /// Compares two stored snapshots: row by row where both have the same primary key, otherwise as two
 /// bags of whole rows, of which some went away and some came. Both files are read as streams, twice
 /// where rows changed. Fingerprints of their rows are sorted and merged: some 90 bytes a row while
-/// they fit the budget, on disk beyond it. What is held besides is two bits a row and one batch.
+/// they fit the budget, on disk beyond it. Rows with a key that are the same in the same place need
+/// none. What is held besides is two bits a row and a batch of each file.
 ///
 /// # Errors
 /// A [`StorageFailure`] that names the file at fault, the older one's included.
@@ -56,8 +60,7 @@ pub(crate) async fn compare_snapshots(
     let older = Arc::new(AlignedSnapshot::new(old, &new.columns));
     let newer = Arc::new(AlignedSnapshot::new(new, &new.columns));
     let key = older.key(old, new);
-    let sorted_old = comparison.sort(&older, &key, PlaceOrder::FirstRowFirst).await?;
-    let sorted_new = comparison.sort(&newer, &key, PlaceOrder::LastRowFirst).await?;
+    let [sorted_old, sorted_new] = comparison.sort([&older, &newer], &key).await?;
     let (old_rows, new_rows) = (old.rows, new.rows);
     let merge = move || row_fates::compare((sorted_old, old_rows), (sorted_new, new_rows));
     let [before, after] = comparison.run(merge).await?;
@@ -96,26 +99,46 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// The fingerprints of one side, in order.
+    /// The fingerprints of both sides, in order.
     async fn sort(
         &self,
-        side: &Arc<AlignedSnapshot>,
+        sides: [&Arc<AlignedSnapshot>; 2],
         key: &[usize],
-        order: PlaceOrder,
-    ) -> Result<SortedFingerprints, StorageFailure> {
-        let sorter = FingerprintSorter::new(&self.target, key, order, self.budget);
-        let mut sorter = sorter.map_err(|error| comparison_failure(error.to_string()))?;
-        let mut rows = side.scan(&self.reader).await?.batches;
-        while let Some(batch) = rows.try_next().await? {
-            self.progress.advance(batch.num_rows() as u64);
-            let (side, target) = (Arc::clone(side), Arc::clone(&self.target));
+    ) -> Result<[SortedFingerprints; 2], StorageFailure> {
+        let sorter = |order| {
+            let sorter = FingerprintSorter::new(&self.target, key, order, self.budget);
+            sorter.map_err(|error| comparison_failure(error.to_string()))
+        };
+        let mut sorters = [sorter(PlaceOrder::FirstRowFirst)?, sorter(PlaceOrder::LastRowFirst)?];
+        let [older, newer] = sides;
+        let mut rows =
+            Both::new([older.scan(&self.reader).await?, newer.scan(&self.reader).await?]);
+        let has_key = !key.is_empty();
+        while let Some(batches) = rows.next().await? {
+            self.progress
+                .advance(batches.iter().flatten().map(|rows| rows.num_rows() as u64).sum());
+            let (sides, target) = (sides.map(Arc::clone), Arc::clone(&self.target));
             let job = move || {
-                sorter.update(&side.align(&batch, target)?)?;
-                Ok(sorter)
+                let align = |side: usize| {
+                    let rows = batches[side].as_ref();
+                    rows.map(|rows| sides[side].align(rows, Arc::clone(&target))).transpose()
+                };
+                let aligned = [align(0)?, align(1)?];
+                let differ = match &aligned {
+                    [Some(old), Some(new)] if has_key => Some(differing_rows(old, new)?),
+                    _ => None,
+                };
+                for (sorter, rows) in sorters.iter_mut().zip(aligned) {
+                    if let Some(rows) = rows {
+                        sorter.update(&rows, differ.as_ref())?;
+                    }
+                }
+                Ok(sorters)
             };
-            sorter = self.run(job).await?;
+            sorters = self.run(job).await?;
         }
-        self.run(move || sorter.finish()).await
+        let [older, newer] = sorters;
+        self.run(move || Ok([older.finish()?, newer.finish()?])).await
     }
 
     /// Appends the changed rows of one side to the file of changes.
@@ -162,6 +185,52 @@ impl Comparison<'_> {
             SortError::Rows(why) => comparison_failure(why.to_string()),
         })
     }
+}
+
+/// The rows of two files, side by side.
+struct Both {
+    batches: [BoxStream<'static, Result<RecordBatch, StorageFailure>>; 2],
+    /// What is left of the batch at hand.
+    rest: [Option<RecordBatch>; 2],
+}
+
+impl Both {
+    fn new(scans: [Scan; 2]) -> Self {
+        Self { batches: scans.map(|scan| scan.batches.fuse().boxed()), rest: [None, None] }
+    }
+
+    /// The next rows of both, which stand in the same places; those of one where the other has
+    /// ended, `None` where both have.
+    async fn next(&mut self) -> Result<Option<[Option<RecordBatch>; 2]>, StorageFailure> {
+        for (rest, batches) in self.rest.iter_mut().zip(&mut self.batches) {
+            while rest.as_ref().is_none_or(|rest| rest.num_rows() == 0) {
+                *rest = batches.try_next().await?;
+                if rest.is_none() {
+                    break;
+                }
+            }
+        }
+        let Some(rows) = self.rest.iter().flatten().map(RecordBatch::num_rows).min() else {
+            return Ok(None);
+        };
+        Ok(Some(self.rest.each_mut().map(|rest| {
+            let whole = rest.as_mut()?;
+            let next = whole.slice(0, rows);
+            *whole = whole.slice(rows, whole.num_rows() - rows);
+            Some(next)
+        })))
+    }
+}
+
+/// True for rows that are not the same in both. Numbers are the same by their bits, as they are in
+/// Arrow's row format.
+fn differing_rows(old: &RecordBatch, new: &RecordBatch) -> Result<BooleanArray, ArrowError> {
+    let columns = old.columns().iter().zip(new.columns());
+    let mut differ = BooleanBuffer::new_unset(old.num_rows());
+    for (old, new) in columns {
+        differ = &differ | distinct(old, new)?.values();
+    }
+    Ok(differ.into())
 }
 
 fn comparison_failure(why: String) -> StorageFailure {

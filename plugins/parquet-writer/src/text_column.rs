@@ -29,7 +29,7 @@ const MAX_DISTINCT: usize = 1 << 16;
 const SHORT_BYTES: usize = 64;
 const STEP: usize = 16;
 /// Bytes of a recoded column by which it is decided whether compressing pays.
-const SAMPLE_BYTES: usize = 128 * 1024;
+const SAMPLE_BYTES: usize = 32 * 1024;
 
 impl<'a> TextValues<'a> {
     pub(crate) fn len(&self) -> usize {
@@ -95,7 +95,8 @@ pub(crate) fn write_recoded(
     let compressed = tools.press.is_worthwhile(&sample)?;
     let mut writer = ChunkWriter::new(out, tools, optional, compressed);
     let (mut first, mut done) = (0, Ok(()));
-    write_pages(&mut writer, texts, valid, |body, page, valid| {
+    let without_bounds = |_: TextValues<'_>, _: Option<&[u8]>| None;
+    write_pages(&mut writer, texts, valid, without_bounds, |body, page, valid| {
         for row in (0..page.len()).filter(|row| is_valid(valid, *row)) {
             let at = body.len();
             body.extend_from_slice(&[0; 4]);
@@ -105,7 +106,7 @@ pub(crate) fn write_recoded(
         }
         first += page.len();
     })?;
-    done.map(|()| writer.finish().without_bounds())
+    done.map(|()| writer.finish())
 }
 
 /// Writes a column that came as keys of a dictionary, none of whose values is null.
@@ -235,7 +236,7 @@ fn write_plain_pages(
     let compressed =
         tools.press.is_worthwhile(&texts.bytes[texts.start(0)..texts.start(texts.len())])?;
     let mut writer = ChunkWriter::new(out, tools, optional, compressed);
-    write_pages(&mut writer, texts, valid, append)?;
+    write_pages(&mut writer, texts, valid, bounds, append)?;
     Ok(writer.finish())
 }
 
@@ -244,6 +245,7 @@ fn write_pages(
     writer: &mut ChunkWriter<'_>,
     texts: TextValues<'_>,
     valid: Option<&[u8]>,
+    bounds: impl Fn(TextValues<'_>, Option<&[u8]>) -> Option<MinMax>,
     mut append: impl FnMut(&mut Vec<u8>, TextValues<'_>, Option<&[u8]>),
 ) -> Result<(), Error> {
     let mut bits = Vec::new();
@@ -262,7 +264,7 @@ fn write_pages(
         let nulls = valid.map_or(0, |valid| count - levels::count(valid, count));
         let page =
             TextValues { offsets: &texts.offsets[first..=first + count], bytes: texts.bytes };
-        let bounds = ends(page, valid).map(|(min, max)| MinMax::text(min, max));
+        let bounds = bounds(page, valid);
         writer.data(&PageRows { count, nulls, valid }, bounds, |body| append(body, page, valid))?;
         first += count;
     }
@@ -298,8 +300,8 @@ fn append(body: &mut Vec<u8>, texts: TextValues<'_>, valid: Option<&[u8]>) {
     body.truncate(at);
 }
 
-/// Least and greatest text; `None` where all are null.
-fn ends<'a>(texts: TextValues<'a>, valid: Option<&[u8]>) -> Option<(&'a [u8], &'a [u8])> {
+/// Of the least and the greatest text; `None` where all are null.
+fn bounds(texts: TextValues<'_>, valid: Option<&[u8]>) -> Option<MinMax> {
     let mut rows = (0..texts.len()).filter(|row| is_valid(valid, *row));
     let first = rows.next()?;
     let first = (prefix(texts, first), texts.get(first));
@@ -312,7 +314,7 @@ fn ends<'a>(texts: TextValues<'a>, valid: Option<&[u8]>) -> Option<(&'a [u8], &'
             if order(&max) == Ordering::Greater { this } else { max },
         )
     });
-    Some((min.1, max.1))
+    Some(MinMax::text(min.1, max.1))
 }
 
 /// The first eight bytes as a number that sorts as they do, filled up with zeros.

@@ -9,10 +9,13 @@ pub use bounds::GeometryBounds;
 pub use centroid::centroid;
 pub use parts::{GeometryPart, for_each_part};
 
+use plain_number::PlainNumber;
+
 pub mod arcs;
 mod bounds;
 mod centroid;
 mod parts;
+mod plain_number;
 
 /// Kind of a geometry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -209,12 +212,25 @@ impl<'a> WktReader<'a> {
     ///
     /// # Errors
     /// [`MalformedWkt`] for anything else, and for numbers beyond all floats.
+    #[inline(always)]
     pub fn coordinates(&mut self) -> Result<[f64; 2], MalformedWkt> {
-        let mut next = || match self.plain_number() {
-            Some((_, value)) => Ok(value),
-            None => value(self.number()?),
+        self.skip_whitespace();
+        let Some((length, position)) = self.plain_position() else {
+            let [x, y] = self.position()?;
+            return Ok([value(x)?, value(y)?]);
         };
-        Ok([next()?, next()?])
+        self.at += length;
+        Ok(position)
+    }
+
+    /// Two plain numbers with one space between them, and the bytes of all.
+    #[inline(always)]
+    fn plain_position(&self) -> Option<(usize, [f64; 2])> {
+        let text = self.text.as_bytes().get(self.at..)?;
+        let x = PlainNumber::read(text)?;
+        let text = text.get(x.length..)?.strip_prefix(b" ")?;
+        let y = PlainNumber::read(text)?;
+        Some((x.length + 1 + y.length, [x.value, y.value]))
     }
 
     /// Reads a number of the commonest form and returns it with its value: digits, with a minus or
@@ -222,38 +238,10 @@ impl<'a> WktReader<'a> {
     /// `None` for anything else, of which nothing is read.
     pub fn plain_number(&mut self) -> Option<(&'a str, f64)> {
         self.skip_whitespace();
-        let text = self.text.get(self.at..)?;
-        let bytes = text.as_bytes();
-        let start = usize::from(bytes.first() == Some(&b'-'));
-        let (mut at, mut digits) = (start, 0_u64);
-        let mut read = |at: &mut usize| {
-            let from = *at;
-            while let Some(digit) = bytes.get(*at).map(|byte| byte.wrapping_sub(b'0'))
-                && digit < 10
-            {
-                digits = digits.wrapping_mul(10).wrapping_add(u64::from(digit));
-                *at += 1;
-            }
-            *at - from
-        };
-        let whole = read(&mut at);
-        let mut fraction = 0;
-        if bytes.get(at) == Some(&b'.') {
-            at += 1;
-            fraction = read(&mut at);
-            if fraction == 0 {
-                return None;
-            }
-        }
-        let has_zero = whole > 1 && bytes.get(start) == Some(&b'0');
-        let goes_on = bytes.get(at).is_some_and(|byte| is_number_byte(*byte));
-        if whole == 0 || whole + fraction > EXACT_DIGITS || has_zero || goes_on {
-            return None;
-        }
-        #[expect(clippy::cast_precision_loss, reason = "so few digits are exact")]
-        let value = digits as f64 / POWERS_OF_TEN.get(fraction)?;
-        self.at += at;
-        Some((text.get(..at)?, if start > 0 { -value } else { value }))
+        let plain = PlainNumber::read(self.text.as_bytes().get(self.at..)?)?;
+        let text = self.rest().get(..plain.length)?;
+        self.at += plain.length;
+        Some((text, plain.value))
     }
 
     /// Offset of the next byte.
@@ -319,13 +307,6 @@ impl<'a> WktReader<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 }
-
-/// Digits of which every number is below 2^53. Such a number and a power of ten are exact, so their
-/// quotient is rounded once.
-const EXACT_DIGITS: usize = 15;
-
-const POWERS_OF_TEN: [f64; EXACT_DIGITS + 1] =
-    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
 fn is_number_byte(byte: u8) -> bool {
     byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E')

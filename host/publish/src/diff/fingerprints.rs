@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, RecordBatch, UInt64Array};
+use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch, UInt64Array};
+use arrow::compute::filter_record_batch;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt64Type};
 use arrow::error::ArrowError;
 use sha2::{Digest, Sha256};
@@ -78,17 +79,31 @@ impl FingerprintSorter {
         })
     }
 
-    /// Takes in the next rows.
-    pub(super) fn update(&mut self, batch: &RecordBatch) -> Result<(), SortError> {
+    /// Takes in the next rows, or those of them for which `wanted` is true.
+    pub(super) fn update(
+        &mut self,
+        batch: &RecordBatch,
+        wanted: Option<&BooleanArray>,
+    ) -> Result<(), SortError> {
+        let first = self.rows;
+        self.rows += batch.num_rows() as u64;
+        let place = |row: usize| self.order.swap(first + row as u64);
+        let (batch, places) = match wanted {
+            None => (batch, (0..batch.num_rows()).map(place).collect()),
+            Some(wanted) => (
+                &filter_record_batch(batch, wanted)?,
+                wanted.values().set_indices().map(place).collect::<UInt64Array>(),
+            ),
+        };
+        if places.is_empty() {
+            return Ok(());
+        }
         let contents = hash_rows(&self.contents, batch)?;
         let keys = self.keys.as_ref().map(|keys| hash_rows(keys, batch)).transpose()?;
         let keys = keys.as_ref().unwrap_or(&contents);
-        let places = (self.rows..).take(batch.num_rows()).map(|row| self.order.swap(row));
-        let places: ArrayRef = Arc::new(UInt64Array::from_iter_values(places));
         let [key_high, key_low] = halves(keys);
         let [content_high, content_low] = halves(&contents);
-        let columns = vec![key_high, key_low, places, content_high, content_low];
-        self.rows += batch.num_rows() as u64;
+        let columns = vec![key_high, key_low, Arc::new(places), content_high, content_low];
         self.sorter.add(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 

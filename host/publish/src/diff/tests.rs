@@ -7,10 +7,11 @@ mod largest_revision;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use arrow::array::{Array, AsArray};
+use arrow::array::{Array, AsArray, Int64Array};
 use arrow::compute::cast;
-use arrow::datatypes::Float64Type;
+use arrow::datatypes::{Float64Type, Int64Type};
 use arrow::util::display::array_value_to_string;
+use futures::stream;
 use proptest::prelude::*;
 use serde_json::json;
 use tempfile::TempDir;
@@ -339,4 +340,34 @@ async fn a_damaged_past_does_not_keep_the_present_from_being_published() {
         .unwrap();
     let new = fixture.publish(&second, Some(&old)).await;
     assert_eq!((new.changes, new.unchanged), (None, false));
+}
+
+#[tokio::test]
+async fn rows_of_two_files_stand_side_by_side_however_they_are_cut() {
+    let file = |first: i64, sizes: &[usize]| {
+        let mut next = first;
+        let batches = sizes.iter().map(|size| {
+            let rows: Int64Array = (next..).take(*size).collect();
+            next += i64::try_from(*size).unwrap();
+            RecordBatch::try_from_iter([("row", Arc::new(rows) as ArrayRef)]).unwrap()
+        });
+        stream::iter(batches.map(Ok).collect::<Vec<_>>()).boxed()
+    };
+    for (old, new) in
+        [(&[3, 0, 4][..], &[5, 1, 0, 4][..]), (&[2, 2], &[]), (&[0], &[7]), (&[4], &[1, 3])]
+    {
+        let mut both =
+            Both { batches: [file(0, old), file(100, new)], rest: std::array::from_fn(|_| None) };
+        let mut found = [Vec::new(), Vec::new()];
+        while let Some(next) = both.next().await.unwrap() {
+            let rows: Vec<usize> = next.iter().flatten().map(RecordBatch::num_rows).collect();
+            assert!(rows[0] > 0 && rows.iter().all(|count| *count == rows[0]), "{rows:?}");
+            for (found, rows) in found.iter_mut().zip(next) {
+                let columns = rows.iter().map(|rows| rows.column(0).as_primitive::<Int64Type>());
+                found.extend(columns.flat_map(|column| column.values().to_vec()));
+            }
+        }
+        let expected = |first: i64, sizes: &[usize]| (first..).take(sizes.iter().sum()).collect();
+        assert_eq!(found, [expected(0, old), expected(100, new)] as [Vec<i64>; 2]);
+    }
 }

@@ -241,12 +241,8 @@ impl RewoundRows {
             return Ok(builder);
         }
         let job = move || {
-            let newer = newer.map(|(batch, first)| {
-                Ok::<_, SortError>((
-                    version.aligned.align(&batch, Arc::clone(&window.schema))?,
-                    first,
-                ))
-            });
+            let align = |batch| version.aligned.align(&batch, Arc::clone(&window.schema));
+            let newer = newer.map(|(batch, first)| Ok::<_, SortError>((align(batch)?, first)));
             let newer = newer.transpose()?;
             let newer = newer.as_ref().map(|(batch, first)| (batch, *first));
             let blocks = builder.push(&window.rows(rows, newer)?)?;
@@ -329,18 +325,19 @@ impl GroupToCopy {
 impl NewerVersion {
     /// The end of the row group of row `row`; that of the table where row groups are not copied.
     fn group_end(&self, row: u64) -> u64 {
-        let groups = self.groups.iter().flat_map(|(groups, _)| groups);
-        let end = groups.map(|group| group.end).find(|end| row < *end);
-        end.unwrap_or(self.snapshot.rows)
+        let groups = self.groups.as_ref().map_or(&[][..], |(groups, _)| groups);
+        let number = groups.partition_point(|group| group.end <= row);
+        groups.get(number).map_or(self.snapshot.rows, |group| group.end)
     }
 
     /// Returns whether all that was revised are numbers and truth values, which have one size.
     fn revises_numbers(&self) -> bool {
-        let columns =
-            self.revised.iter().filter_map(|position| self.snapshot.columns.get(*position));
-        columns
-            .into_iter()
+        self.revised_columns()
             .all(|column| !matches!(column.column_type, ColumnType::String | ColumnType::Date))
+    }
+
+    fn revised_columns(&self) -> impl Iterator<Item = &Column> {
+        self.revised.iter().filter_map(|position| self.snapshot.columns.get(*position))
     }
 
     /// The columns of `rows` that were revised, as they were, by position.
@@ -351,9 +348,7 @@ impl NewerVersion {
         rows: Range<u64>,
         (window, mut number): (Arc<OldRows>, u64),
     ) -> Result<BTreeMap<usize, ArrayRef>, PublishError> {
-        let columns =
-            self.revised.iter().filter_map(|position| self.snapshot.columns.get(*position));
-        let columns: Vec<Column> = columns.cloned().collect();
+        let columns: Vec<Column> = self.revised_columns().cloned().collect();
         let side = Arc::new(AlignedSnapshot::of_same_types(&self.snapshot, &columns));
         let schema = unchecked_schema(&columns);
         let mut batches = side.scan_window(reader, rows).await?.batches;

@@ -1,0 +1,190 @@
+"""A day in which receivers of webhooks are silent, in some minutes."""
+
+import argparse
+import json
+import os
+import socket
+import statistics
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.request
+from collections import defaultdict
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from postgres import faketime
+
+HOUR = 3600
+# Real seconds between the hours: time for silent receivers that are due to be tried, of which sixteen are at once.
+PAUSE = 15
+NAME = "a_table"
+
+
+class Receivers:
+    """One address: `/well` takes everything at once, the others nothing until they wake."""
+
+    def __init__(self):
+        self.received = defaultdict(list)
+        self.attempts = defaultdict(int)
+        self.awake = threading.Event()
+        self.stopped = threading.Event()
+        receivers = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["content-length"]))
+                receivers.attempts[self.path] += 1
+                if self.path != "/well" and not receivers.awake.is_set():
+                    receivers.stopped.wait(60)
+                    return
+                data = json.loads(body)["data"]
+                receivers.received[self.path].append((data["version"], self.headers["webhook-id"], time.monotonic()))
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 1024
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.base = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def versions(self, path):
+        return [version for version, _, _ in self.received[path]]
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
+
+
+class Service:
+    def __init__(self, binary, folder):
+        self.binary, self.folder, self.clock = binary, folder, folder / "clock"
+        self.offset = 0
+        self.set_clock(0)
+        self.variables = {
+            **os.environ, "LD_PRELOAD": faketime(), "FAKETIME_TIMESTAMP_FILE": str(self.clock), "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1", "YEARBOOK_DATA_DIR": str(folder / "data"),
+            "YEARBOOK_WEBHOOKS__ALLOW_PRIVATE": "true",
+        }
+        (folder / "data").mkdir()
+
+    def set_clock(self, offset):
+        self.offset = offset
+        written = self.clock.with_suffix(".new")
+        written.write_text(f"+{offset}s\n")
+        written.replace(self.clock)
+
+    def run(self, *arguments):
+        done = subprocess.run([self.binary, *arguments], env=self.variables, capture_output=True, text=True)
+        assert done.returncode == 0, (arguments, done.stdout, done.stderr)
+        return done.stdout
+
+    def publish(self, version):
+        package = self.folder / "package"
+        package.mkdir(exist_ok=True)
+        (package / "table.csv").write_text("id,v\n" + "".join(f"{row},{row + version}\n" for row in range(100)))
+        (package / "datapackage.json").write_text(json.dumps({
+            "name": NAME, "licenses": [{"name": "CC-BY-4.0"}], "sources": [{"title": "Made up", "path": "https://example.org/"}],
+            "resources": [{"path": "table.csv", "schema": {"primaryKey": ["id"], "fields": [
+                {"name": "id", "type": "integer"}, {"name": "v", "type": "integer"}]}}],
+            "yearbook": {"namespace": "tests"},
+        }))
+        self.run("publish", str(package))
+
+    def serve(self):
+        self.key = json.loads(self.run("keys", "create", "--plan", "enterprise", "--json"))["key"]
+        ports = [free_port(), free_port()]
+        self.base = f"http://127.0.0.1:{ports[0]}"
+        log = open(self.folder / "log", "w")
+        self.process = subprocess.Popen(
+            [self.binary, "serve", "--listen", f"127.0.0.1:{ports[0]}", "--admin-listen", f"127.0.0.1:{ports[1]}"],
+            env=self.variables, stdout=log, stderr=log)
+        wait_for(lambda: (self.folder / "log").read_text(), 60, self.is_up)
+
+    def is_up(self):
+        try:
+            return urllib.request.urlopen(f"{self.base}/health", timeout=1).status == 200
+        except OSError:
+            return False
+
+    def memory(self):
+        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+
+    def answer_time(self):
+        times = []
+        for _ in range(50):
+            begun = time.monotonic()
+            asked = urllib.request.Request(f"{self.base}/v1/datasets/{NAME}/data", headers={"x-api-key": self.key})
+            urllib.request.urlopen(asked, timeout=10).read()
+            times.append(time.monotonic() - begun)
+        return statistics.median(times) * 1000, max(times) * 1000
+
+
+def wait_for(what, seconds, condition):
+    begun = time.monotonic()
+    while not condition():
+        assert time.monotonic() - begun < seconds, f"not within {seconds} s: {what()}"
+        time.sleep(0.02)
+    return time.monotonic() - begun
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--silent", type=int, default=100)
+    parser.add_argument("--hours", type=int, default=24)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        receivers, service = Receivers(), Service(arguments.binary, Path(folder))
+        service.publish(0)
+        silent = [f"/silent/{number}" for number in range(arguments.silent)]
+        for path in [*silent, "/well"]:
+            service.run("webhooks", "add", receivers.base + path)
+        service.serve()
+        try:
+            watch(arguments, receivers, service, silent)
+        finally:
+            receivers.stopped.set()
+            service.process.kill()
+            service.process.wait()
+
+
+def watch(arguments, receivers, service, silent):
+    begun, delays, answers = service.memory(), [], []
+    for hour in range(arguments.hours):
+        service.publish(hour + 1)
+        expected = list(range(1, hour + 2))
+        delays.append(wait_for(lambda: receivers.versions("/well"), 30, lambda: receivers.versions("/well") == expected))
+        answers.append(service.answer_time())
+        time.sleep(PAUSE)
+        service.set_clock(service.offset + HOUR)
+    attempts = [receivers.attempts[path] for path in silent]
+    print(f"{len(silent)} silent receivers, {arguments.hours} hours, {sum(attempts)} attempts in vain ({min(attempts)} to {max(attempts)} each)")
+    print(f"the one that listens had each version {statistics.median(delays):.1f} s (median) to {max(delays):.1f} s after the publish")
+    print(f"an answer took {statistics.median(median for median, _ in answers):.1f} ms (median) to {max(worst for _, worst in answers):.0f} ms; "
+          f"resident {begun:.0f} MiB at first, {service.memory():.0f} MiB at the end")
+    receivers.awake.set()
+    expected = list(range(1, arguments.hours + 1))
+    late = lambda: [path for path in silent if receivers.versions(path) != expected]  # noqa: E731
+    for _ in range(200):
+        if not late():
+            break
+        time.sleep(2)
+        service.set_clock(service.offset + HOUR)
+    assert not late(), {path: receivers.versions(path) for path in late()[:3]}
+    listed = service.run("webhooks", "list")
+    ended = [line.split()[4] for line in listed.splitlines()[1:]]
+    assert ended == ["-"] * (len(silent) + 1), listed
+    print("afterwards each of them had every version once, in order")
+
+
+main()
