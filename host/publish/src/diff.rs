@@ -112,7 +112,7 @@ impl Comparison<'_> {
         let mut sorters = [sorter(PlaceOrder::FirstRowFirst)?, sorter(PlaceOrder::LastRowFirst)?];
         let [older, newer] = sides;
         let mut rows =
-            Both::new([older.scan(&self.reader).await?, newer.scan(&self.reader).await?]);
+            SideBySide::new([older.scan(&self.reader).await?, newer.scan(&self.reader).await?]);
         let has_key = !key.is_empty();
         while let Some(batches) = rows.next().await? {
             self.progress
@@ -187,14 +187,14 @@ impl Comparison<'_> {
     }
 }
 
-/// The rows of two files, side by side.
-struct Both {
+/// Rows of two files in step.
+struct SideBySide {
     batches: [BoxStream<'static, Result<RecordBatch, StorageFailure>>; 2],
-    /// What is left of the batch at hand.
+    /// Rest of the batch at hand.
     rest: [Option<RecordBatch>; 2],
 }
 
-impl Both {
+impl SideBySide {
     fn new(scans: [Scan; 2]) -> Self {
         Self { batches: scans.map(|scan| scan.batches.fuse().boxed()), rest: [None, None] }
     }

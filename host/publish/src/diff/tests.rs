@@ -356,8 +356,10 @@ async fn rows_of_two_files_stand_side_by_side_however_they_are_cut() {
     for (old, new) in
         [(&[3, 0, 4][..], &[5, 1, 0, 4][..]), (&[2, 2], &[]), (&[0], &[7]), (&[4], &[1, 3])]
     {
-        let mut both =
-            Both { batches: [file(0, old), file(100, new)], rest: std::array::from_fn(|_| None) };
+        let mut both = SideBySide {
+            batches: [file(0, old), file(100, new)],
+            rest: std::array::from_fn(|_| None),
+        };
         let mut found = [Vec::new(), Vec::new()];
         while let Some(next) = both.next().await.unwrap() {
             let rows: Vec<usize> = next.iter().flatten().map(RecordBatch::num_rows).collect();
