@@ -115,25 +115,23 @@ async fn empty_results_are_whole_documents_contract_3() {
 async fn coordinates_of_geoparquet_are_the_numbers_of_the_text_contract_3() {
     let app = TestApp::start().await;
     app.load("geoparquet");
-    // Every number of digits before and behind the point, those that fit sixteen bytes and others.
+    // Any number of digits behind the point, in sixteen bytes and in more, and what is written in
+    // more than digits.
     let digits = "9081726354453627180918273645";
-    let fraction = |length: usize| match length {
-        0 => String::new(),
-        _ => format!(".{}", &digits[length % 7..length % 7 + length]),
-    };
     let mut rows = "park,area,geometry_wkt\n".to_owned();
     for length in 0..=20 {
-        let numbers = ["0", "-0", "7", "-8", "12", "-89", "1e1", "-2.5E-3", "+3"].map(|whole| {
-            if whole.contains(['e', 'E']) {
-                whole.to_owned()
-            } else {
-                whole.to_owned() + &fraction(length)
-            }
-        });
-        let line: Vec<String> = numbers.iter().map(|number| format!("{number} {number}")).collect();
-        // The last number ends with the text but for two bytes.
+        let fraction = format!(".{}", &digits[length % 7..length % 7 + length]);
+        let fraction = if length > 0 { fraction.as_str() } else { "" };
+        let wholes = ["0", "-0", "7", "-8", "12", "-89"];
+        let mut numbers = wholes.map(|whole| format!("{whole}{fraction}")).to_vec();
+        numbers.extend(["1e1", "-2.5E-3"].map(str::to_owned));
+        let mut line: Vec<String> = numbers.iter().map(|x| format!("{x} {}", numbers[3])).collect();
+        line.push(format!("-179{fraction} {}", numbers[5]));
         let _ = writeln!(rows, "line {length},{length},\"LINESTRING ({})\"", line.join(", "));
-        let _ = writeln!(rows, "point {length},{length},POINT ({} {})", numbers[3], numbers[4]);
+        for (index, number) in numbers.iter().enumerate() {
+            // The second one has less than sixteen bytes behind it.
+            let _ = writeln!(rows, "point {length} {index},{length},POINT ({number} {number})");
+        }
     }
     app.publish(&parks().with_rows(&rows)).await;
     let key = app.key(Plan::Enterprise).await;

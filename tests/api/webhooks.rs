@@ -1,6 +1,7 @@
 //! Addresses that are told of new versions (contract-21-webhooks), received over a real line.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -47,12 +48,27 @@ impl Received {
 struct Receivers {
     address: SocketAddr,
     received: Arc<Mutex<Vec<Received>>>,
+    /// Attempts that ended at a receiver that stalls.
+    given_up: Arc<AtomicUsize>,
+}
+
+/// Counts an attempt that ends.
+struct Stalled(Arc<AtomicUsize>);
+
+impl Drop for Stalled {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 impl Receivers {
     async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let receivers = Self { address: listener.local_addr().unwrap(), received: Arc::default() };
+        let receivers = Self {
+            address: listener.local_addr().unwrap(),
+            received: Arc::default(),
+            given_up: Arc::default(),
+        };
         let router = Router::new().fallback(answer).with_state(receivers.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
         receivers
@@ -92,7 +108,10 @@ async fn answer(
     receivers.received.lock().unwrap().push(Received { path: path.clone(), headers, body });
     match path.as_str() {
         "/busy" if earlier == 0 => StatusCode::SERVICE_UNAVAILABLE.into_response(),
-        "/stall" => std::future::pending().await,
+        "/stall" => {
+            let _stalled = Stalled(Arc::clone(&receivers.given_up));
+            std::future::pending().await
+        }
         "/redirect" => (StatusCode::FOUND, [("location", "/inside")]).into_response(),
         "/gone" => StatusCode::GONE.into_response(),
         _ => StatusCode::NO_CONTENT.into_response(),
@@ -226,6 +245,23 @@ async fn no_receiver_delays_another_or_leads_elsewhere_contract_21_webhooks() {
         assert_eq!(record.ended_at.is_some(), *id == gone, "{record:?}");
     }
     assert_eq!((receivers.at("/inside").len(), receivers.at("/gone").len()), (0, 1));
+}
+
+#[tokio::test]
+async fn more_silent_receivers_than_places_delay_no_other_contract_21_webhooks() {
+    let app = TestApp::start().await;
+    let receivers = Receivers::start().await;
+    for _ in 0..150 {
+        add(&app, &receivers.url("/stall"), Some("harvest")).await;
+    }
+    add(&app, &receivers.url("/well"), Some("parks")).await;
+    app.webhooks.start();
+    app.publish(&harvest()).await;
+    // None of them has failed yet, so each may have any place.
+    receivers.wait("/stall", 64).await;
+    app.publish(&parks()).await;
+    receivers.wait("/well", 1).await;
+    assert_eq!(receivers.given_up.load(Ordering::Relaxed), 0, "an attempt had to end first");
 }
 
 #[tokio::test]

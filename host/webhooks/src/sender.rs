@@ -1,6 +1,7 @@
-//! The task of a running server that sends what is due. A receiver that stalls delays no other:
-//! each attempt has an end, and those that failed last time have few places.
+//! The task of a running server that sends what is due. Receivers that stall delay no other: those
+//! that failed last time have few places, and an attempt that is not answered soon makes way.
 
+use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -29,8 +30,14 @@ const LEASE_MS: i64 = 30_000;
 /// told of it finds it.
 const SERVED_EVERYWHERE_MS: i64 = 2_000;
 
-/// Attempts of this host at once.
+/// Time after which an attempt without an answer makes way for others.
+const QUICK: Duration = Duration::from_secs(1);
+
+/// Attempts of this host at once that have not lasted so long.
 const PARALLEL: usize = 64;
+
+/// Attempts that have made way. Where all places are taken, an attempt ends instead.
+const PARALLEL_SLOW: usize = 512;
 
 /// Of these, attempts at addresses that failed last time.
 const PARALLEL_FAILING: usize = 16;
@@ -39,32 +46,61 @@ const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// Places for attempts. Each attempt holds its own until it ends, in whatever way.
+/// Places for attempts.
 struct Places {
-    all: Arc<Semaphore>,
+    quick: Arc<Semaphore>,
+    slow: Arc<Semaphore>,
     failing: Arc<Semaphore>,
 }
 
-/// Place of one attempt, and that among those that failed last time where it is one of them.
-type Place = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
+/// Place of one attempt, which it holds until it ends, in whatever way.
+struct Place {
+    /// Among those that began a moment ago, or have made way.
+    among: OwnedSemaphorePermit,
+    slow: Arc<Semaphore>,
+    /// Set where it failed last time.
+    _failing: Option<OwnedSemaphorePermit>,
+}
 
 impl Places {
+    fn new() -> Self {
+        let places = |count| Arc::new(Semaphore::new(count));
+        Self {
+            quick: places(PARALLEL),
+            slow: places(PARALLEL_SLOW),
+            failing: places(PARALLEL_FAILING),
+        }
+    }
+
     /// Returns a place; `None` where there is none for such an attempt.
     fn take(&self, has_failed: bool) -> Option<Place> {
-        let one = |places: &Arc<Semaphore>| Arc::clone(places).try_acquire_owned().ok();
-        let failing = if has_failed { Some(one(&self.failing)?) } else { None };
-        Some((one(&self.all)?, failing))
+        let failing = if has_failed { Some(take_one(&self.failing)?) } else { None };
+        let among = take_one(&self.quick)?;
+        Some(Place { among, slow: Arc::clone(&self.slow), _failing: failing })
     }
+}
+
+impl Place {
+    /// Makes way for attempts that begin; returns false where there is no place to go on in.
+    fn make_way(&mut self) -> bool {
+        let slow = take_one(&self.slow);
+        let goes_on = slow.is_some();
+        if let Some(slow) = slow {
+            self.among = slow;
+        }
+        goes_on
+    }
+}
+
+fn take_one(places: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+    Arc::clone(places).try_acquire_owned().ok()
 }
 
 /// Sends what is due, as long as `webhooks` is there.
 pub(crate) async fn run(webhooks: Weak<Webhooks>) {
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let places = Places {
-        all: Arc::new(Semaphore::new(PARALLEL)),
-        failing: Arc::new(Semaphore::new(PARALLEL_FAILING)),
-    };
+    let places = Places::new();
     let (mut attempts, mut silent) = (JoinSet::new(), false);
     loop {
         tokio::select! {
@@ -91,7 +127,7 @@ async fn start_due(
     places: &Places,
     attempts: &mut JoinSet<()>,
 ) -> Result<(), CatalogError> {
-    let free = places.all.available_permits();
+    let free = places.quick.available_permits();
     if free == 0 {
         return Ok(());
     }
@@ -103,10 +139,7 @@ async fn start_due(
         let lease_ends = Millis(clock::now().0.saturating_add(LEASE_MS));
         if webhooks.catalog.claim_webhook(&due, lease_ends).await? {
             let webhooks = Arc::clone(webhooks);
-            attempts.spawn(async move {
-                webhooks.attempt(&due).await;
-                drop(place);
-            });
+            attempts.spawn(async move { webhooks.attempt(&due, place).await });
         }
     }
     Ok(())
@@ -122,14 +155,17 @@ enum Failure {
 
 impl Webhooks {
     /// Makes one attempt to deliver what this host has leased.
-    async fn attempt(&self, due: &DueWebhook) {
-        let sent = match timeout(ATTEMPT, self.send(due)).await {
-            Ok(sent) => sent,
-            Err(_) => {
-                let why = format!("no answer within {} s", ATTEMPT.as_secs());
-                Ok(Err(Failure::Other(why)))
-            }
-        };
+    async fn attempt(&self, due: &DueWebhook, mut place: Place) {
+        let mut sending = pin!(self.send(due));
+        let mut sent = timeout(QUICK, &mut sending).await;
+        let mut within = QUICK;
+        if sent.is_err() && place.make_way() {
+            sent = timeout(ATTEMPT - QUICK, sending).await;
+            within = ATTEMPT;
+        }
+        let sent = sent.unwrap_or_else(|_| {
+            Ok(Err(Failure::Other(format!("no answer within {} s", within.as_secs()))))
+        });
         let noted = match sent {
             Err(failure) => Err(failure),
             Ok(Ok(())) => {

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Proves that receivers which take nothing for a day delay no other and cost the service nothing that it would notice, and that they get
-# every version afterwards, in order: a server whose clock is set on hour by hour (libfaketime), while silent receivers hold each attempt
-# until it ends.
+# Proves that receivers which take nothing for a day delay no other, hold little of the server's memory, and get every version afterwards,
+# in order: a server whose clock is set on hour by hour (libfaketime), while silent receivers hold each attempt until it ends.
 #
 #   tests/external/webhooks/run.sh [--silent N] [--hours N]
 #
