@@ -61,7 +61,7 @@ impl OldRowBatch {
 
     /// Places of the rows with `numbers`.
     fn places(&self, numbers: &Range<u64>) -> Range<usize> {
-        // Of hundreds of these most are elsewhere, and a search reads memory that nothing else does.
+        // Most of hundreds of these are elsewhere: a search reads memory that nothing else does.
         let ends = self.numbers.first().zip(self.numbers.last());
         if ends.is_none_or(|(first, last)| {
             u64::from(*first) >= numbers.end || u64::from(*last) < numbers.start
