@@ -10,8 +10,9 @@ import subprocess
 
 import wire
 from addresses import NAMESPACE, VISIBLE
+from fake_clock import faketime
 from ports import HOST, free_port
-from postgres import Session, faketime
+from postgres import Session
 from waiting import until
 
 OFFSETS = (2.0, -2.0, 0.0)

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 
+from fake_clock import SettableClock
 from ports import free_port
 from waiting import until
 
@@ -26,14 +27,6 @@ DRIFT = 500e-6
 # `clock_timestamp()` is asked for in microseconds.
 RESOLUTION = 2e-6
 MOST_READINGS = 200_000
-LIBRARIES = ["/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1", "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1"]
-
-
-def faketime():
-    """The library that gives a program another clock."""
-    found = next((path for path in LIBRARIES if pathlib.Path(path).exists()), None)
-    assert found, "there is no libfaketime: apt-get install faketime"
-    return found
 
 
 def programs():
@@ -56,7 +49,7 @@ class Postgres:
         if self.is_root:
             user = pwd.getpwnam(USER)
             os.chown(self.folder, user.pw_uid, user.pw_gid)
-        self.set_clock(0.0)
+        self.clock = SettableClock(self.folder / "clock")
         self.run("initdb", "--username=yearbook", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--pgdata", self.folder / "data")
         self.start()
 
@@ -68,17 +61,9 @@ class Postgres:
         """A command of the server, as a user who may run one."""
         change = ["--reuid", USER, "--regid", USER, "--clear-groups"] if self.is_root else []
         # Set for the program alone: the library keeps what the user who changes could not write.
-        clock = [
-            f"LD_PRELOAD={faketime()}", f"FAKETIME_TIMESTAMP_FILE={self.folder / 'clock'}", "FAKETIME_NO_CACHE=1",
-            "FAKETIME_DONT_FAKE_MONOTONIC=1", "NO_FAKE_STAT=1"] if self.can_be_set and program == "postgres" else []
+        is_set = self.can_be_set and program == "postgres"
+        clock = [f"{name}={value}" for name, value in self.clock.variables.items()] if is_set else []
         return ["setpriv", *change, "env", *clock, programs() / program, *arguments]
-
-    def set_clock(self, offset):
-        """Sets the clock to the machine's and so many seconds, at once for every process."""
-        new = self.folder / "clock.new"
-        new.write_text(f"{offset:+.6f}s\n")
-        new.chmod(0o644)
-        new.rename(self.folder / "clock")
 
     def run(self, program, *arguments):
         done = subprocess.run(self.command(program, *arguments), capture_output=True, text=True, cwd="/")
@@ -227,7 +212,7 @@ class Clock:
     def set(self, offset):
         """Sets it to the machine's and so many seconds."""
         began = time.monotonic()
-        self.server.set_clock(offset)
+        self.server.clock.set(offset)
         self.settings.append((began, time.monotonic()))
         self.offset = offset
 

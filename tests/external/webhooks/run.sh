@@ -12,5 +12,5 @@ here=$(cd "$(dirname "$0")" && pwd)
 binary=${YEARBOOK_BINARY:-${CARGO_TARGET_DIR:-$HOME/.cache/yearbook/target}/debug/yearbook}
 [ -x "$binary" ] || { echo "there is no program at $binary: cargo build -p yearbook-cli, or set YEARBOOK_BINARY"; exit 2; }
 
-export PYTHONPATH="$here/../embargo:$here/../common" PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH="$here/../common" PYTHONDONTWRITEBYTECODE=1
 exec python3.11 "$here/silent_day.py" --binary "$binary" "$@"

@@ -13,8 +13,9 @@ from collections import defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from fake_clock import SettableClock
 from ports import free_port
-from postgres import faketime
+from waiting import until
 
 HOUR = 3600
 # Real seconds between the hours: time for silent receivers that are due to be tried, of which sixteen are at once.
@@ -44,7 +45,7 @@ class Receivers:
                     receivers.stopped.wait(60)
                     return
                 data = json.loads(body)["data"]
-                receivers.received[self.path].append((data["version"], self.headers["webhook-id"]))
+                receivers.received[self.path].append(data["version"])
                 self.send_response(204)
                 self.end_headers()
 
@@ -61,26 +62,20 @@ class Receivers:
 
     def versions(self, path):
         """Versions in the order in which they came first: the lease of an attempt may end while the clock is set."""
-        return list(dict.fromkeys(version for version, _ in self.received[path]))
+        return list(dict.fromkeys(self.received[path]))
 
 
 class Service:
     def __init__(self, binary, folder):
-        self.binary, self.folder, self.clock = binary, folder, folder / "clock"
-        self.offset = 0
-        self.set_clock(0)
+        self.binary, self.folder, self.offset = binary, folder, 0
+        self.clock = SettableClock(folder / "clock")
         self.variables = {
-            **os.environ, "LD_PRELOAD": faketime(), "FAKETIME_TIMESTAMP_FILE": str(self.clock), "FAKETIME_NO_CACHE": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1", "YEARBOOK_DATA_DIR": str(folder / "data"),
-            "YEARBOOK_WEBHOOKS__ALLOW_PRIVATE": "true",
-        }
+            **os.environ, **self.clock.variables, "YEARBOOK_DATA_DIR": str(folder / "data"), "YEARBOOK_WEBHOOKS__ALLOW_PRIVATE": "true"}
         (folder / "data").mkdir()
 
-    def set_clock(self, offset):
-        self.offset = offset
-        written = self.clock.with_suffix(".new")
-        written.write_text(f"+{offset}s\n")
-        written.replace(self.clock)
+    def pass_hour(self):
+        self.offset += HOUR
+        self.clock.set(self.offset)
 
     def run(self, *arguments):
         done = subprocess.run([self.binary, *arguments], env=self.variables, capture_output=True, text=True)
@@ -107,7 +102,7 @@ class Service:
         self.process = subprocess.Popen(
             [self.binary, "serve", "--listen", f"127.0.0.1:{ports[0]}", "--admin-listen", f"127.0.0.1:{ports[1]}"],
             env=self.variables, stdout=log, stderr=log)
-        wait_for(lambda: (self.folder / "log").read_text(), 60, self.is_up)
+        until(self.is_up, "the server answers", within=60, every=0.02)
 
     def is_up(self):
         try:
@@ -127,14 +122,6 @@ class Service:
             urllib.request.urlopen(asked, timeout=10).read()
             times.append(time.monotonic() - begun)
         return statistics.median(times) * 1000, max(times) * 1000
-
-
-def wait_for(what, seconds, condition):
-    begun = time.monotonic()
-    while not condition():
-        assert time.monotonic() - begun < seconds, f"not within {seconds} s: {what()}"
-        time.sleep(0.02)
-    return time.monotonic() - begun
 
 
 def main():
@@ -163,10 +150,12 @@ def watch(arguments, receivers, service, silent):
     for hour in range(arguments.hours):
         service.publish(hour + 1)
         expected = list(range(1, hour + 2))
-        delays.append(wait_for(lambda: receivers.versions("/well"), LATEST_SECONDS, lambda: receivers.versions("/well") == expected))
+        published = time.monotonic()
+        until(lambda: receivers.versions("/well") == expected, f"version {hour + 1}", within=LATEST_SECONDS, every=0.02)
+        delays.append(time.monotonic() - published)
         answers.append(service.answer_time())
         time.sleep(PAUSE)
-        service.set_clock(service.offset + HOUR)
+        service.pass_hour()
     attempts = [receivers.attempts[path] for path in silent]
     print(f"{len(silent)} silent receivers, {arguments.hours} hours, {sum(attempts)} attempts in vain ({min(attempts)} to {max(attempts)} each)")
     print(f"the one that listens had each version {statistics.median(delays):.1f} s (median) to {max(delays):.1f} s after the publish")
@@ -180,7 +169,7 @@ def watch(arguments, receivers, service, silent):
         if not late():
             break
         time.sleep(2)
-        service.set_clock(service.offset + HOUR)
+        service.pass_hour()
     assert not late(), {path: receivers.versions(path) for path in late()[:3]}
     listed = service.run("webhooks", "list")
     ended = [line.split()[4] for line in listed.splitlines()[1:]]
