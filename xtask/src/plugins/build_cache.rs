@@ -1,15 +1,19 @@
 //! Guests that were built before, by what they were built of: a fresh clone of the same sources has
 //! newer files, for which cargo would build every guest again, two minutes for the same bytes.
 
+use std::ffi::OsString;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-/// Sources of guests, from the top of the tree.
-const SOURCES: [&str; 6] =
-    ["Cargo.lock", "Cargo.toml", "rust-toolchain.toml", "plugins", "examples", "wit"];
+/// Sources of all guests, from the top of the tree.
+const SHARED_SOURCES: [&str; 4] = ["Cargo.lock", "Cargo.toml", "rust-toolchain.toml", "wit"];
+
+/// Folders of crates, guests and what they share. What else lies there is no source of theirs: the
+/// tools of other languages write beside the examples that they build.
+const CRATES: [&str; 2] = ["plugins", "examples"];
 
 /// Builds that are kept: those of some branches side by side.
 const MAX_BUILDS: usize = 8;
@@ -27,8 +31,16 @@ impl BuildCache {
     ) -> Result<Self> {
         let mut hasher = DefaultHasher::new();
         (compiler, flags).hash(&mut hasher);
-        for source in SOURCES {
+        for source in SHARED_SOURCES {
             hash(root, Path::new(source), &mut hasher)?;
+        }
+        for folder in CRATES.map(Path::new) {
+            for name in names(&root.join(folder))? {
+                let member = folder.join(name);
+                if root.join(&member).join("Cargo.toml").exists() {
+                    hash(root, &member, &mut hasher)?;
+                }
+            }
         }
         Ok(Self(target_dir.join("built").join(format!("{:016x}", hasher.finish()))))
     }
@@ -65,20 +77,25 @@ impl BuildCache {
 /// Adds a file, or every file of a folder in order; not what was built there.
 fn hash(root: &Path, path: &Path, hasher: &mut DefaultHasher) -> Result<()> {
     let place = root.join(path);
-    let cannot = || format!("cannot read {}", place.display());
     if place.is_dir() {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&place).with_context(cannot)? {
-            names.push(entry.with_context(cannot)?.file_name());
-        }
-        names.sort();
-        for name in names.iter().filter(|name| *name != "dist" && *name != "target") {
+        for name in names(&place)?.iter().filter(|name| *name != "target") {
             hash(root, &path.join(name), hasher)?;
         }
     } else {
-        (path, fs::read(&place).with_context(cannot)?).hash(hasher);
+        let bytes = fs::read(&place).with_context(|| format!("cannot read {}", place.display()))?;
+        (path, bytes).hash(hasher);
     }
     Ok(())
+}
+
+/// Names in a folder, sorted.
+fn names(folder: &Path) -> Result<Vec<OsString>> {
+    let cannot = || format!("cannot list {}", folder.display());
+    let entries = fs::read_dir(folder).with_context(cannot)?;
+    let names = entries.map(|entry| Ok(entry.with_context(cannot)?.file_name()));
+    let mut names = names.collect::<Result<Vec<_>>>()?;
+    names.sort();
+    Ok(names)
 }
 
 #[cfg(test)]
@@ -94,12 +111,13 @@ mod tests {
         let _ = fs::remove_dir_all(&root);
         fs::create_dir_all(root.join("plugins/csv/src")).unwrap();
         fs::create_dir_all(root.join("plugins/dist")).unwrap();
-        fs::create_dir_all(root.join("examples")).unwrap();
+        fs::create_dir_all(root.join("examples/python-markdown")).unwrap();
         fs::create_dir_all(root.join("wit")).unwrap();
         for file in [
             "Cargo.lock",
             "Cargo.toml",
             "rust-toolchain.toml",
+            "plugins/csv/Cargo.toml",
             "plugins/csv/src/lib.rs",
             "wit/world.wit",
         ] {
@@ -118,6 +136,8 @@ mod tests {
         assert_eq!(of(&one, "").component("csv.wasm"), None);
         of(&one, "").insert(&[("csv.wasm".to_owned(), b"built".to_vec())]).unwrap();
         fs::write(other.join("plugins/dist/csv.wasm"), "built").unwrap();
+        fs::create_dir(other.join("examples/python-markdown/__pycache__")).unwrap();
+        fs::write(other.join("examples/python-markdown/__pycache__/encoder.pyc"), "").unwrap();
         assert_eq!(
             of(&other, "").component("csv.wasm").as_deref(),
             Some(&b"built"[..]),
