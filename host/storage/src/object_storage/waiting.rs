@@ -4,12 +4,12 @@
 
 use futures::TryStreamExt;
 use object_store::path::Path as Key;
-use object_store::{CopyOptions, ObjectStore as _, ObjectStoreExt, PutPayload};
+use object_store::{ObjectStore, ObjectStoreExt, PutPayload, WriteMultipart};
 use yearbook_domain::{Digest, ObjectKey, StoredFile, WaitingFiles};
 
-use super::ObjectStorage;
 use super::listing::endings;
 use super::sidecar::Sidecar;
+use super::{ObjectStorage, TRANSFER_BYTES};
 use crate::StorageFailure;
 
 /// Folder of files.
@@ -17,6 +17,12 @@ const FILES: &str = "snapshots";
 
 /// Folder of those that wait.
 const WAITING: &str = "waiting";
+
+/// Bytes of the largest object that S3 copies by itself (`CopyObject`).
+const MOST_COPIED_BYTES: u64 = 5 << 30;
+
+/// Parts of an object on their way to a store at once.
+const PARTS_AT_ONCE: usize = 2;
 
 /// Name of an object that tells whether somebody may read the folder.
 const PROBE: &str = "waiting/probe";
@@ -51,10 +57,8 @@ impl ObjectStorage {
         // What others need comes first: a file never stands without its checksums.
         for ending in endings(from.kind).iter().rev() {
             let (old, new) = (format!("{from}.{ending}"), format!("{to}.{ending}"));
-            let copied = self
-                .store
-                .copy_opts(&Key::from(old.as_str()), &Key::from(new.as_str()), CopyOptions::new())
-                .await;
+            let keys = (&Key::from(old.as_str()), &Key::from(new.as_str()));
+            let copied = copy_object(&*self.store, keys, MOST_COPIED_BYTES).await;
             match copied {
                 Ok(()) => {}
                 Err(object_store::Error::NotFound { .. }) if new == file => {
@@ -110,5 +114,60 @@ impl ObjectStorage {
         }
         self.waiting.insert(*sha256);
         ObjectKey::waiting(sha256)
+    }
+}
+
+/// Copies an object; one of more than `most` bytes goes through this machine, part by part.
+async fn copy_object(
+    store: &dyn ObjectStore,
+    (from, to): (&Key, &Key),
+    most: u64,
+) -> object_store::Result<()> {
+    if store.head(from).await?.size <= most {
+        return store.copy(from, to).await;
+    }
+    let mut read = store.get(from).await?.into_stream();
+    let upload = store.put_multipart(to).await?;
+    let mut upload = WriteMultipart::new_with_chunk_size(upload, TRANSFER_BYTES);
+    let sent = async {
+        while let Some(bytes) = read.try_next().await? {
+            upload.wait_for_capacity(PARTS_AT_ONCE).await?;
+            upload.put(bytes);
+        }
+        Ok(())
+    };
+    match sent.await {
+        Ok(()) => upload.finish().await.map(drop),
+        Err(failure) => {
+            // Nothing is visible yet, and what stays behind if this fails too is no object.
+            let _ = upload.abort().await;
+            Err(failure)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use object_store::memory::InMemory;
+
+    use super::*;
+
+    /// S3 copies no object of more than 5 GiB by itself.
+    #[tokio::test]
+    async fn objects_that_a_store_does_not_copy_are_read_and_stored_contract_21_waiting_files() {
+        let store = InMemory::new();
+        let bytes: Vec<u8> = (0..=250).cycle().take(TRANSFER_BYTES * 2 + 77).collect();
+        let (from, to) = (Key::from("waiting/one"), Key::from("snapshots/one"));
+        store.put(&from, bytes.clone().into()).await.unwrap();
+        for most in [TRANSFER_BYTES as u64, u64::MAX] {
+            copy_object(&store, (&from, &to), most).await.unwrap();
+            assert!(store.get(&to).await.unwrap().bytes().await.unwrap() == bytes, "{most}");
+            store.delete(&to).await.unwrap();
+        }
+        let missing = (&Key::from("waiting/two"), &to);
+        let refused = copy_object(&store, missing, 0).await.unwrap_err();
+        assert!(matches!(refused, object_store::Error::NotFound { .. }), "{refused}");
     }
 }
