@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use yearbook_domain::query::parse_since;
 use yearbook_domain::{DatasetName, Millis, Plan, release_time};
+use yearbook_publish::parse_title;
 
 pub use log::{LogCheck, LogCommand};
 pub use plugin::{Actor, PluginCommand, TemplateKind};
@@ -225,7 +226,7 @@ pub struct ReleaseOptions {
     #[arg(long, value_name = "TIME", value_parser = release_time::parse)]
     pub release_at: Option<Millis>,
     /// Show the release in the calendar, under this title [default: that of the package]
-    #[arg(long, value_name = "TITLE", requires = "release_at", num_args = 0..=1, require_equals = true)]
+    #[arg(long, value_name = "TITLE", requires = "release_at", num_args = 0..=1, require_equals = true, value_parser = parse_title)]
     pub announce: Option<Option<String>>,
     /// Withdraw the release of the dataset that waits already
     #[arg(long, requires = "release_at")]

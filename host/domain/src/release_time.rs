@@ -9,6 +9,9 @@ use crate::Millis;
 /// Form of a time, for sentences.
 pub const EXPECTED: &str = "a time with its offset, 2026-11-27T10:45:00+13:00, or with its zone, 2026-11-27T10:45:00[Pacific/Auckland]";
 
+/// Seconds of a day, which no offset has.
+const DAY_SECONDS: i32 = 86_400;
+
 /// Reads an instant in whole seconds.
 ///
 /// # Errors
@@ -22,18 +25,24 @@ pub fn parse(text: &str) -> Result<Millis, String> {
     if time.subsec_nanosecond() != 0 {
         return Err(format!("{text:?} has fractions of a second; releases count whole ones"));
     }
+    let offset = pieces.to_numeric_offset().map(|offset| offset.seconds());
+    // The parser takes more than RFC 3339: a 60th second as the one before, and these offsets.
+    let is_odd = |seconds: i32| seconds % 60 != 0 || seconds.abs() >= DAY_SECONDS;
+    if text.contains(":60") || offset.is_some_and(is_odd) {
+        return Err(unreadable());
+    }
     let Some(named) = pieces.time_zone_annotation() else {
+        if pieces.offset().is_none() {
+            return Err(format!("{text:?} has neither offset nor zone; write {EXPECTED}"));
+        }
         let instant = text.parse::<jiff::Timestamp>();
-        return instant
-            .map(|instant| Millis(instant.as_millisecond()))
-            .map_err(|_| format!("{text:?} has neither offset nor zone; write {EXPECTED}"));
+        return instant.map(|instant| Millis(instant.as_millisecond())).map_err(|_| unreadable());
     };
     let zone = named.to_time_zone().map_err(|_| {
         format!(
             "{text:?} names a zone that is not known; take a name of the IANA time zone database"
         )
     })?;
-    let offset = pieces.to_numeric_offset();
     refuse_odd_local_time(text, &zone, pieces.date().to_datetime(time), offset.is_some())?;
     let parser = DateTimeParser::new().offset_conflict(OffsetConflict::Reject);
     let zoned = parser.parse_zoned_datetime(text).map_err(|_| {
@@ -94,6 +103,11 @@ mod tests {
         for (text, says) in [
             ("2026-11-27", "is no time"),
             ("noon", "is no time"),
+            ("2026-11-27T10:45:60Z", "is no time"),
+            ("2026-11-27T10:45:60[Pacific/Auckland]", "is no time"),
+            ("2026-11-27T10:45:00+24:00", "is no time"),
+            ("2026-11-27T10:45:00+13:00:30", "is no time"),
+            ("9999-12-31T23:59:59Z", "is no time"),
             ("2026-11-27T10:45:00", "neither offset nor zone"),
             ("2026-11-27T10:45:00.5Z", "fractions"),
             ("2026-11-27T10:45:00[Pacific/Atlantis]", "not known"),

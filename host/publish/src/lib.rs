@@ -40,7 +40,7 @@ pub use history::{
 };
 pub use loss::MaxLoss;
 pub use memory_budget::PublishMemory;
-pub use package::{DataPackage, RemotePackage, SourcePackage, SourceTable};
+pub use package::{DataPackage, RemotePackage, SourcePackage, SourceTable, parse_title};
 pub use progress::{ProgressReporter, SilentReporter};
 pub use publish::{SnapshotDraft, publish, publish_within};
 #[cfg(feature = "catalog")]

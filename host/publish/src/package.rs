@@ -41,6 +41,7 @@ pub(crate) use resource::InputFormat;
 use resource::{PackageResource, ResourcePlace};
 pub use source::{RemotePackage, SourcePackage, SourceTable};
 pub(crate) use text_rules::find_label_fault;
+pub use text_rules::parse_title;
 
 /// Largest descriptor read, in bytes: thousands of described columns fit.
 const MAX_DESCRIPTOR_BYTES: u64 = 16 << 20;
@@ -80,6 +81,8 @@ pub struct DataPackage {
     pub(crate) layout: TableLayout,
     pub(crate) labels: PackageLabels,
     pub(crate) meaning: DatasetMeaning,
+    /// Set where it is released at the end of an embargo.
+    pub(crate) ends_embargo: bool,
 }
 
 impl DataPackage {
@@ -119,6 +122,12 @@ impl DataPackage {
     pub fn missing_reader(&self) -> Option<&str> {
         let source = self.reader_source.as_ref()?;
         source.reader.is_none().then_some(source.format.as_str())
+    }
+
+    /// The package for a release at an instant, which ends the embargo of its values.
+    #[must_use]
+    pub fn with_embargo(self) -> Self {
+        Self { ends_embargo: true, ..self }
     }
 
     /// The package with the reader of its format.
@@ -292,6 +301,7 @@ fn parse(
             // Some are in the rows.
             label_words: String::new(),
         },
+        ends_embargo: false,
     };
     Some((package, address))
 }

@@ -215,7 +215,7 @@ impl Publisher {
         terms: &ReleaseTerms,
         progress: &dyn ProgressReporter,
     ) -> Result<ReleaseResult, PublishFailure> {
-        let package = self.complete(package).await?;
+        let package = self.complete(&package.clone().with_embargo()).await?;
         let name = package.name();
         let files = self.files.with_waiting_files(WaitingFiles::default()).with_waiting_uploads();
         for tries_left in (0..MAX_ATTEMPTS).rev() {

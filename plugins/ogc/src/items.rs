@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use yearbook_geojson_writer::id_parts;
 use yearbook_sdk::adapter::{
     Asked, Dataset, Document, Fact, Format, Framing, Host, Known, Refusal, Reply, Request, Rows,
-    Selection, Step, Wrapping,
+    Selection, Step, Version, Wrapping,
 };
 
 use crate::collections::{page_of, spatial};
@@ -34,7 +34,7 @@ pub(crate) fn list(request: &Request, host: &mut Host, id: &str) -> Step<Reply> 
         limit: Some(parameters::limit(request, MOST_FEATURES)?),
         bbox: parameters::bbox(request)?,
         cursor: request.parameter("cursor").map(str::to_owned),
-        ..features(&dataset)
+        ..features(request, &dataset)
     };
     // What has no time matches every time, as the standard wants.
     if has_dates {
@@ -48,9 +48,9 @@ pub(crate) fn list(request: &Request, host: &mut Host, id: &str) -> Step<Reply> 
 
 /// `/collections/{id}/items/{featureId}`.
 pub(crate) fn show(request: &Request, host: &mut Host, id: &str, feature: &str) -> Step<Reply> {
-    parameters::check(request, |name| name == "f")?;
+    parameters::check(request, |name| matches!(name, "f" | "as_of"))?;
     let (dataset, formats) = asked(host, id)?;
-    let mut selection = Selection { limit: Some(1), ..features(&dataset) };
+    let mut selection = Selection { limit: Some(1), ..features(request, &dataset) };
     if dataset.primary_key.is_empty() {
         let row = parameters::count(feature).ok_or_else(|| no_feature(feature))?;
         selection.row = Some(row);
@@ -76,9 +76,11 @@ fn asked(host: &mut Host, id: &str) -> Step<(Dataset, Vec<Format>)> {
     Ok((spatial(id, dataset)?, formats))
 }
 
-/// All features of a dataset.
-fn features(dataset: &Dataset) -> Selection {
-    Selection { geometry: true, ..Selection::new(&dataset.name) }
+/// All features of a dataset, of the version that a request wants.
+fn features(request: &Request, dataset: &Dataset) -> Selection {
+    let as_of = request.parameter("as_of").map(|time| Version::AsOf(time.to_owned()));
+    let version = as_of.unwrap_or(Version::Current);
+    Selection { geometry: true, version, ..Selection::new(&dataset.name) }
 }
 
 /// The rows of a selection in the encoding that a request wants.

@@ -77,12 +77,12 @@ fn paths(datasets: &[Dataset], formats: &[Format]) -> Map<String, Value> {
     let id = || parameter("collectionId");
     add(collection, "A collection", JSON, vec![id(), f()]);
     add(&path("/queryables"), "Columns that are parameters of items", SCHEMA, vec![id(), f()]);
-    let items = ["limit", "bbox", "datetime", "cursor", "itemsF"];
+    let items = ["limit", "bbox", "datetime", "asOf", "cursor", "itemsF"];
     let mut general = vec![id()];
     general.extend(items.map(parameter));
     general.push(parameter("queryables"));
     add(&path("/items"), "Features", GEOJSON, general);
-    let feature = vec![id(), parameter("featureId"), parameter("itemsF")];
+    let feature = vec![id(), parameter("featureId"), parameter("asOf"), parameter("itemsF")];
     add(&path("/items/{featureId}"), "A feature", GEOJSON, feature);
     let records = ["recordLimit", "offset", "after", "bbox", "datetime", "q", "type", "ids", "f"];
     add(

@@ -9,7 +9,7 @@ use crate::problem::not_found;
 use crate::{negotiation, parameters, records};
 
 /// Parameters of items besides columns. A column with one of these names is no parameter.
-pub(crate) const RESERVED: [&str; 5] = ["limit", "bbox", "datetime", "f", "cursor"];
+pub(crate) const RESERVED: [&str; 6] = ["limit", "bbox", "datetime", "as_of", "f", "cursor"];
 
 /// The columns that are parameters of items.
 pub(crate) fn queryables(dataset: &Dataset) -> impl Iterator<Item = &Column> {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use yearbook_domain::{Millis, Plan};
 use yearbook_sandbox::catalogue::{Question, Selection, ValueQuery, Version};
-use yearbook_tests::app::{TestApp, harvest};
+use yearbook_tests::app::{TestApp, harvest, parks};
 
 use super::asked;
 use super::rows::{bare, framed, rows, selection, used};
@@ -69,4 +69,55 @@ async fn adapters_select_rows_as_of_a_time_contract_21() {
         assert_eq!(place == json!(["query", "as_of"]), is_parameter, "{time}: {place}");
     }
     assert_eq!(used(&app, &key).await, before, "refusals are not charged");
+}
+
+#[tokio::test]
+async fn features_are_those_of_a_time_contract_21() {
+    const ITEMS: &str = "/api/ogc/collections/parks/items";
+    let app = TestApp::start().await;
+    app.load("ogc");
+    let mut ids = Vec::new();
+    for (day, areas) in
+        [("2024-03-01", &[("Albert", 1)][..]), ("2025-03-01", &[("Albert", 2), ("Domain", 3)])]
+    {
+        let row =
+            |(park, area): &(&str, i32)| format!("{park},{area},\"MULTIPOINT ((174 -36))\"\n");
+        let rows: String = areas.iter().map(row).collect();
+        let day = Millis::parse_iso8601(&format!("{day}T10:00:00Z")).unwrap();
+        let table = parks().with_rows(&format!("park,area,geometry_wkt\n{rows}"));
+        ids.push(app.publish_at(&table, day).await);
+    }
+    let key = app.key(Plan::Enterprise).await;
+    let ask = async |address: &str| app.get(address).key(&key).send().await;
+    let areas = |page: &Value| -> Vec<Value> {
+        let features = page["features"].as_array().unwrap_or_else(|| panic!("{page}")).iter();
+        features.map(|feature| feature["properties"]["area"].clone()).collect()
+    };
+    for (time, id, expected) in
+        [("2024-12-31", &ids[0], &[1][..]), ("2025-03-01T10:00:00Z", &ids[1], &[2, 3])]
+    {
+        let page = ask(&format!("{ITEMS}?as_of={time}")).await.json();
+        assert_eq!(
+            (areas(&page), &page["snapshot_id"]),
+            (expected.iter().map(|area| json!(area)).collect(), &json!(id))
+        );
+    }
+    // Pages go on in the version of the time.
+    let first = ask(&format!("{ITEMS}?as_of=2025-03-01&limit=1")).await.json();
+    let links = first["links"].as_array().unwrap();
+    let next = links.iter().find(|link| link["rel"] == "next").unwrap()["href"].as_str().unwrap();
+    assert!(next.contains("as_of=2025-03-01"), "{next}");
+    let second = ask(&next[next.find("/api/").unwrap()..]).await.json();
+    assert_eq!([areas(&first), areas(&second)], [[json!(2)], [json!(3)]]);
+
+    let albert = ask(&format!("{ITEMS}/Albert?as_of=2024-12-31")).await.json();
+    assert_eq!(albert["properties"]["area"], 1);
+    for (address, status) in [
+        (format!("{ITEMS}/Domain?as_of=2024-12-31"), 404),
+        (format!("{ITEMS}?as_of=2024-02-01"), 404),
+        (format!("{ITEMS}?as_of=soon"), 400),
+        (format!("{ITEMS}?as_of=2024-12-31&as_of=2024-12-31"), 400),
+    ] {
+        assert_eq!(ask(&address).await.status, status, "{address}");
+    }
 }

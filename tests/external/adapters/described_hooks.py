@@ -12,7 +12,7 @@ OF_COLUMNS = (
     "/collections/{collectionId}/tiles/WebMercatorQuad/{tileMatrix}/{tileRow}/{tileCol}",
 )
 # Parameters whose values the definition describes as text or numbers only.
-JUDGED_BY_THE_SERVICE = ("bbox", "datetime", "cursor", "offset", "after", "ids")
+JUDGED_BY_THE_SERVICE = ("bbox", "datetime", "as_of", "cursor", "offset", "after", "ids")
 
 
 @schemathesis.hook

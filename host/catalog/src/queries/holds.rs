@@ -26,7 +26,7 @@ pub enum HoldOutcome {
     Held,
     /// It was held already.
     AlreadyHeld,
-    /// It was dropped before, and its rows are gone.
+    /// It was dropped before, and its file is gone.
     Dropped,
     /// It never existed.
     Unknown,

@@ -39,7 +39,8 @@ const WITHDRAW: &str =
 const MOVE: &str = "UPDATE waiting_releases SET release_at = $2 WHERE id = $1";
 
 const MOVE_ANNOUNCEMENT: &str = "
-    UPDATE announcements SET release_at = $2, moves = moves + 1 WHERE dataset = $1 AND snapshot_id IS NULL";
+    UPDATE announcements SET release_at = $2, moves = moves + CASE WHEN release_at <> $2 THEN 1 ELSE 0 END
+    WHERE dataset = $1 AND snapshot_id IS NULL";
 
 const TAKE_BACK: &str = "DELETE FROM announcements WHERE dataset = $1 AND snapshot_id IS NULL";
 

@@ -29,7 +29,7 @@ use crate::{Catalog, CatalogError};
 /// it says is that of the current version.
 const LOCK_OR_MAKE: &str = "
     INSERT INTO datasets (name, namespace, checked_at, retired_at) VALUES ($1, $2, 0, NULL)
-    ON CONFLICT (name) DO UPDATE SET checked_at = datasets.checked_at";
+    ON CONFLICT (name) DO UPDATE SET checked_at = datasets.checked_at RETURNING retired_at";
 
 const INSERT: &str = "
     INSERT INTO waiting_releases (dataset, release_at, snapshot_id, file_sha256, file_bytes, changes_sha256, changes_bytes, publication)
@@ -39,7 +39,9 @@ const INSERT_FILE: &str =
     "INSERT INTO waiting_files (sha256) VALUES ($1) ON CONFLICT (sha256) DO NOTHING";
 
 const RENEW_ANNOUNCEMENT: &str = "
-    UPDATE announcements SET title = $2, release_at = $3, moves = moves + 1 WHERE dataset = $1 AND snapshot_id IS NULL";
+    UPDATE announcements SET title = $2, release_at = $3,
+        moves = moves + CASE WHEN release_at <> $3 THEN 1 ELSE 0 END
+    WHERE dataset = $1 AND snapshot_id IS NULL";
 
 const ANNOUNCE: &str = "
     INSERT INTO announcements (dataset, title, announced_at, release_at) VALUES ($1, $2, $3, $4)";
@@ -82,6 +84,9 @@ pub enum ReleaseOutcome {
     Visible,
     /// Nothing was written: the snapshot is current already.
     Unchanged,
+    /// The snapshot is current already, so nothing waits any more: the release that it replaces is
+    /// withdrawn.
+    Withdrawn(WaitingRelease),
     /// Nothing was written: the current snapshot is no longer the one that this was compared with.
     Conflict,
     /// Nothing was written: another release of the dataset waits.
@@ -119,8 +124,8 @@ impl Catalog {
         release: &NewRelease<'_>,
     ) -> Result<ReleaseOutcome, CatalogError> {
         let keep = |attempt: &ReleaseAttempt| {
-            use ReleaseOutcome::{Visible, Waits};
-            matches!(attempt, ReleaseAttempt::Ended(Waits(_) | Visible))
+            use ReleaseOutcome::{Visible, Waits, Withdrawn};
+            matches!(attempt, ReleaseAttempt::Ended(Waits(_) | Withdrawn(_) | Visible))
         };
         loop {
             let attempt = transaction!(self, "commit a release", Write, keep, |connection| {
@@ -181,7 +186,7 @@ async fn commit_release(
     let NewRelease { publication, release_at, announce, replace } = *release;
     let Publication { name, namespace, snapshot, predecessor, changes, facts, .. } = publication;
     let locked = connection.query(LOCK_OR_MAKE).bind(name.as_str()).bind(namespace.as_str());
-    locked.execute().await?;
+    let (retired_at,): (Option<i64>,) = locked.fetch_one().await?;
     let now = database_time(connection).await?;
     let other = waiting::of_dataset(connection, name).await?;
     if let Some(other) = &other {
@@ -196,8 +201,12 @@ async fn commit_release(
         }
     }
     let current = snapshots::current_row(connection, name).await?.map(|current| current.id);
-    if current == Some(snapshot.id) {
-        return Ok(Ended(ReleaseOutcome::Unchanged));
+    // A retired dataset waits to come back, with the same data too.
+    if current == Some(snapshot.id) && retired_at.is_none() {
+        let Some(other) = other else { return Ok(Ended(ReleaseOutcome::Unchanged)) };
+        waiting::withdraw(connection, &other, false).await?;
+        bump_waiting(connection).await?;
+        return Ok(Ended(ReleaseOutcome::Withdrawn(other)));
     }
     if current != *predecessor {
         return Ok(Ended(ReleaseOutcome::Conflict));

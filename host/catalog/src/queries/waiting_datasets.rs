@@ -67,8 +67,13 @@ async fn assemble(
     let is_newest = newest.as_deref() == Some(snapshot.id.as_str());
     let version = place.count("versions", versions - i64::from(is_newest))?;
     let latest = latest_time(connection, &name, Millis(i64::MAX)).await?;
-    let current = Snapshot { created_at: next_commit_time(latest, release_at), ..snapshot };
     let mut snapshots = datasets::summaries(connection, &name).await?;
+    if let Some(newest) = snapshots.last().filter(|newest| newest.id == snapshot.id) {
+        // A retired dataset comes back as it was.
+        let current = Arc::new(Snapshot { created_at: newest.created_at, ..snapshot });
+        return Ok(Dataset { name, namespace, checked_at: release_at, current, snapshots });
+    }
+    let current = Snapshot { created_at: next_commit_time(latest, release_at), ..snapshot };
     let counts: Option<ChangeCounts> = changes.as_ref().map(|changes| changes.counts);
     snapshots.push(SnapshotSummary {
         id: current.id,

@@ -110,6 +110,18 @@ pub(crate) async fn while_a_release_waits_nothing_else_becomes_of_its_dataset_co
     assert_ne!(next, id);
     assert_eq!(store.announcements().await.unwrap(), []);
     assert_eq!(store.withdraw_release(id).await.unwrap(), ChangeOfWaiting::Unknown);
+    // The data of now in its place leaves nothing to wait for.
+    let back =
+        Publication { predecessor: Some(snapshot_id("a")), ..publication("cpi", "a", TODAY) };
+    let back = NewRelease { publication: &back, ..replacing };
+    let waiting = store.waiting_release(&name("cpi")).await.unwrap().unwrap();
+    let refused = release(&store, &NewRelease { replace: false, ..back }).await;
+    assert_eq!(refused, ReleaseOutcome::OtherWaits(waiting.clone()));
+    assert_eq!(release(&store, &back).await, ReleaseOutcome::Withdrawn(waiting));
+    assert_eq!(store.waiting_releases().await.unwrap(), []);
+    assert!(store.waiting_files(false).await.unwrap().is_empty());
+    assert_eq!(release(&store, &back).await, ReleaseOutcome::Unchanged);
+    let next = release_in(&store, &following_a("e"), 10 * MINUTE).await.0;
     let done = ChangeOfWaiting::Done(name("cpi"));
     assert_eq!(store.withdraw_release(next).await.unwrap(), done);
     assert_eq!(store.waiting_releases().await.unwrap(), []);
@@ -167,7 +179,9 @@ pub(crate) async fn a_release_is_moved_and_withdrawn_until_ten_seconds_before_co
     let near = Millis(now.0 + 9_000);
     assert_eq!(store.move_release(id, near).await.unwrap(), ChangeOfWaiting::TooNear);
     let done = ChangeOfWaiting::Done(name("cpi"));
-    for later in [Millis(at.0 + MINUTE), Millis(now.0 + 11_000).whole_second()] {
+    let later = Millis(at.0 + MINUTE);
+    // To the time that it has already is no move.
+    for later in [later, later, Millis(now.0 + 11_000).whole_second()] {
         assert_eq!(store.move_release(id, later).await.unwrap(), done);
         let waiting = store.waiting_release(&name("cpi")).await.unwrap().unwrap();
         assert_eq!((waiting.id, waiting.release_at), (id, later));
@@ -220,6 +234,20 @@ pub(crate) async fn a_retired_dataset_comes_back_at_the_time_of_its_release_cont
     wait_until(PATIENCE, async || live.dataset("cpi").is_some()).await;
     assert!(store.database_time().await.unwrap() >= at);
     assert_eq!(live.retired_at("cpi"), None);
+
+    // With the same data.
+    live.settled().await.unwrap();
+    let before = store.dataset(&name("cpi")).await.unwrap().unwrap();
+    store.retire_dataset(&name("cpi")).await.unwrap();
+    let same = Publication { predecessor: Some(snapshot_id("b")), at: None, ..following_a("b") };
+    let (_, at) = release_in(&store, &Publication { changes: None, ..same }, 2_500).await;
+    wait_until(PATIENCE, async || live.dataset("cpi").is_none()).await;
+    wait_until(PATIENCE, async || live.dataset("cpi").is_some()).await;
+    assert!(store.database_time().await.unwrap() >= at);
+    let turned = live.dataset("cpi").unwrap();
+    assert_eq!(*turned, Dataset { checked_at: at, ..before });
+    live.settled().await.unwrap();
+    assert_eq!(store.dataset(&name("cpi")).await.unwrap().unwrap(), *turned);
 }
 
 pub(crate) async fn hosts_turn_to_a_release_at_its_time_and_never_before_contract_21(

@@ -209,7 +209,7 @@ async fn hold(
     match outcome {
         HoldOutcome::Held | HoldOutcome::AlreadyHeld => {}
         HoldOutcome::Dropped => bail!(
-            "snapshot {snapshot} of {name} was dropped, and its rows are gone; `yearbook datasets snapshots {name}` lists those that can be held"
+            "snapshot {snapshot} of {name} was dropped: its file is gone, and nothing is left to hold, though its rows may still be read with as_of; `yearbook datasets snapshots {name}` lists those that can be held"
         ),
         HoldOutcome::Unknown if store.dataset(name).await?.is_none() => {
             bail!(unknown_dataset(store, name).await)

@@ -33,6 +33,9 @@ pub(super) struct PublishSummary {
     release: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     release_at: Option<String>,
+    /// Number of the release that waited and was withdrawn, since the snapshot is current already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    withdrawn: Option<i64>,
 }
 
 /// Publishes packages in order and stops at the first that fails: what was committed stays, and
@@ -115,31 +118,36 @@ pub(super) async fn publish_package(
     let published = match terms {
         None => Box::pin(publisher.publish(&package, &progress)).await.map(|published| {
             let status = if published.unchanged { "unchanged" } else { "new" };
-            (published.publication, status, None)
+            (published.publication, status, (None, None))
         }),
         Some(terms) => {
             let released = Box::pin(publisher.release(&package, terms, &progress)).await;
             released.map(|ReleaseResult { publication, outcome }| match outcome {
-                ReleaseOutcome::Waits(id) => (publication, "waiting", Some((id, terms.at))),
-                ReleaseOutcome::Unchanged => (publication, "unchanged", None),
-                _ => (publication, "new", None),
+                ReleaseOutcome::Waits(id) => (publication, "waiting", (Some(id), None)),
+                ReleaseOutcome::Unchanged => (publication, "unchanged", (None, None)),
+                ReleaseOutcome::Withdrawn(other) => {
+                    (publication, "unchanged", (None, Some(other.id)))
+                }
+                _ => (publication, "new", (None, None)),
             })
         }
     };
     progress.finish();
-    let (publication, status, release) = published.map_err(|failure| match failure {
-        // Its faults are shown in a table.
-        PublishFailure::Package(error) => error.into(),
-        failure => anyhow::Error::from(failure),
-    })?;
+    let (publication, status, (release, withdrawn)) =
+        published.map_err(|failure| match failure {
+            // Its faults are shown in a table.
+            PublishFailure::Package(error) => error.into(),
+            failure => anyhow::Error::from(failure),
+        })?;
     Ok(PublishSummary {
         dataset: publication.name.to_string(),
         namespace: publication.namespace.to_string(),
         snapshot_id: publication.snapshot.id,
         rows: publication.snapshot.rows,
         status,
-        release: release.map(|(id, _)| id),
-        release_at: release.map(|(_, at)| at.to_rfc3339()),
+        release,
+        release_at: release.and(terms).map(|terms| terms.at.to_rfc3339()),
+        withdrawn,
     })
 }
 
@@ -148,5 +156,9 @@ fn summary_line(published: &PublishSummary) -> String {
     if let (Some(release), Some(at)) = (published.release, &published.release_at) {
         return format!("{dataset}: snapshot {snapshot_id} waits until {at} (release {release})");
     }
-    format!("{dataset}: snapshot {snapshot_id}, {}, {status}", pluralize(*rows, "row"))
+    let line = format!("{dataset}: snapshot {snapshot_id}, {}, {status}", pluralize(*rows, "row"));
+    match published.withdrawn {
+        Some(withdrawn) => format!("{line}; release {withdrawn} is withdrawn"),
+        None => line,
+    }
 }

@@ -60,10 +60,17 @@ fn a_release_waits_is_listed_moved_and_withdrawn_contract_21() {
     let replaced = yearbook.run(&replaced).ok().json();
     assert_eq!((&replaced["status"], &replaced["release"]), (&json!("waiting"), &json!(2)));
     assert_eq!(waiting(&yearbook)[0]["announced"], Value::Null);
-    let withdrawn = yearbook.run(&["release", "withdraw", "2"]).ok();
+    // The data that is current in its place.
+    yearbook.package("tiny", "2024-01-01,1\n");
+    let back = yearbook.run(&["publish", "tiny", "--release-at", &at, "--replace"]).ok();
+    assert!(back.stdout.contains("1 row, unchanged; release 2 is withdrawn"), "{back:?}");
+    assert_eq!(waiting(&yearbook), json!([]));
+    yearbook.package("tiny", "2024-01-01,3\n");
+    yearbook.run(&["publish", "tiny", "--release-at", &at]).ok();
+    let withdrawn = yearbook.run(&["release", "withdraw", "3"]).ok();
     assert!(withdrawn.stdout.contains("withdrawn"), "{withdrawn:?}");
-    let refused = yearbook.run(&["release", "withdraw", "2"]).failed(1);
-    assert!(refused.contains("no release 2 waits"), "{refused}");
+    let refused = yearbook.run(&["release", "withdraw", "3"]).failed(1);
+    assert!(refused.contains("no release 3 waits"), "{refused}");
     assert_eq!(waiting(&yearbook), json!([]));
     assert_eq!(ids(&yearbook).len(), 1);
 }
@@ -81,6 +88,14 @@ fn a_time_that_is_wrong_or_near_is_refused_with_what_to_write_contract_21() {
         let run = yearbook.run(&["publish", "tiny", "--release-at", time]);
         assert!(matches!(run.code, Some(1 | 2)), "{run:?}");
         assert!(run.stderr.contains(says), "{}", run.stderr);
+    }
+    let at = ahead(3_600);
+    let long = format!("--announce={}", "long".repeat(20_000));
+    for (title, says) in
+        [("--announce=", "is blank"), ("--announce=a\nb", "U+000A"), (&*long, "at most 2048")]
+    {
+        let refused = yearbook.run(&["publish", "tiny", "--release-at", &at, title]).failed(2);
+        assert!(refused.contains(says), "{title}: {refused}");
     }
     assert_eq!(waiting(&yearbook), json!([]));
 }

@@ -75,12 +75,15 @@ const OBSERVATION: [KnownCode; 20] = [
     ("W", "Includes data from another category", false),
 ];
 
+/// The code of `CL_CONF_STATUS` for what is confidential until its embargo ends.
+const EMBARGO: &str = "E";
+
 /// `CL_CONF_STATUS`: confidential but for `F`. What is under embargo is confidential until it ends.
 const CONFIDENTIALITY: [KnownCode; 12] = [
     ("A", "Primary confidentiality due to small counts", true),
     ("C", "Confidential statistical information", true),
     ("D", "Secondary confidentiality set by the sender", true),
-    ("E", "Under embargo", true),
+    (EMBARGO, "Under embargo", true),
     ("F", "Free for publication", false),
     ("G", "Primary confidentiality due to dominance by one or two units", true),
     ("M", "Primary confidentiality due to other measures of concentration", true),
@@ -142,6 +145,12 @@ impl StatusCodes {
                 own.iter().find(|listed| listed.code == code).map(|listed| listed.confidential)
             }
         }
+    }
+
+    /// Returns whether a value beside this code may be published once an embargo ends.
+    #[must_use]
+    pub fn is_embargo(&self, code: &str) -> bool {
+        matches!(self, Self::Known(KnownCodes::SdmxConf)) && code == EMBARGO
     }
 
     /// Returns what a code says, in a language where the list has it.

@@ -1,5 +1,5 @@
 //! Atom feeds (RFC 4287): the newest snapshots of the catalog, and those of one dataset. An entry
-//! is a snapshot; its id is the same on every host and under every address.
+//! is a version; its id is the same on every host and under every address.
 
 use std::sync::Arc;
 
@@ -82,17 +82,17 @@ fn entry(view: &DatasetView<'_>, snapshot: &SnapshotSummary) -> String {
          <author><name>{}</name></author>\n\
          <link rel=\"alternate\" type=\"text/html\" href=\"{page}\"/>\n\
          {categories}<rights>{}</rights>\n<summary>{summary}.</summary>\n</entry>\n",
-        entry_id(view.dataset.name.as_str(), snapshot.id.as_str()),
+        entry_id(view.dataset.name.as_str(), snapshot.id.as_str(), snapshot.version),
         snapshot.created_at.to_rfc3339(),
         xml_text(&credit.source),
         xml_text(&credit.attribution),
     )
 }
 
-/// Returns the id of an entry, over dataset and snapshot: two datasets may share the id of a
-/// snapshot, and an entry has no other.
-fn entry_id(dataset: &str, snapshot: &str) -> String {
-    format!("urn:uuid:{}", uuid_of_name(&format!("{dataset}\0{snapshot}")))
+/// Returns the id of an entry: two datasets may share the id of a snapshot, and a dataset that goes
+/// back to what it was has it in two versions.
+fn entry_id(dataset: &str, snapshot: &str, version: u64) -> String {
+    format!("urn:uuid:{}", uuid_of_name(&format!("{dataset}\0{snapshot}\0{version}")))
 }
 
 #[cfg(test)]
@@ -100,10 +100,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_is_named_by_dataset_and_snapshot() {
-        let id = entry_id("cpi", "0123456789abcdef0123456789abcdef");
+    fn an_entry_is_named_by_dataset_snapshot_and_version() {
+        let id = entry_id("cpi", "0123456789abcdef0123456789abcdef", 0);
         assert_eq!(id.len(), "urn:uuid:".len() + 36);
         assert_eq!(&id[23..24], "8", "{id}");
-        assert_ne!(id, entry_id("ppi", "0123456789abcdef0123456789abcdef"));
+        assert_ne!(id, entry_id("ppi", "0123456789abcdef0123456789abcdef", 0));
+        assert_ne!(id, entry_id("cpi", "0123456789abcdef0123456789abcdef", 2), "it went back");
     }
 }

@@ -58,6 +58,14 @@ pub(super) fn find_header_fault(text: &str) -> Option<String> {
     })
 }
 
+/// A title that stands in no descriptor, by the rules of those that do.
+///
+/// # Errors
+/// A sentence that says what is wrong.
+pub fn parse_title(text: &str) -> Result<String, String> {
+    find_header_fault(text).map_or_else(|| Ok(text.to_owned()), Err)
+}
+
 /// Text for people: line breaks and tabs allowed, other control characters refused (databases and
 /// XML cannot hold them).
 pub(super) fn parse_prose(

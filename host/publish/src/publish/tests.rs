@@ -79,6 +79,13 @@ impl Fixture {
         publish(&self.files, &self.workers, &package, current, &SilentReporter).await
     }
 
+    /// Publishes it as a release at an instant is.
+    pub(super) async fn release(&self) -> Result<SnapshotDraft, PublishError> {
+        self.write_descriptor();
+        let package = DataPackage::open(self.folder.path())?.with_embargo();
+        publish(&self.files, &self.workers, &package, None, &SilentReporter).await
+    }
+
     pub(super) async fn publish(&self) -> Result<SnapshotDraft, PublishError> {
         self.publish_after(None).await
     }

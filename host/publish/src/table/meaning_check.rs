@@ -28,6 +28,8 @@ struct Statuses {
     /// Columns whose values have them.
     values: Vec<usize>,
     status: StatusColumn,
+    /// Set where what is under embargo is published when that ends.
+    ends_embargo: bool,
 }
 
 /// A column whose labels are the values of another one.
@@ -50,6 +52,7 @@ impl MeaningCheck {
                 column,
                 values: status.of.iter().filter_map(position).collect(),
                 status,
+                ends_embargo: package.ends_embargo,
             })
         });
         let mut check =
@@ -121,6 +124,7 @@ impl Statuses {
             let code = codes.value(position);
             let is_confidential = match last {
                 Some((known, found)) if known == code => found,
+                _ if self.ends_embargo && self.status.codes.is_embargo(code) => Some(false),
                 _ => self.status.codes.is_confidential(code),
             };
             last = Some((code, is_confidential));
@@ -154,8 +158,13 @@ impl Statuses {
         // What is missing is said first in some labels, and why comes last.
         let reason = label.and_then(|label| label.rsplit("; ").next());
         let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+        let release = if self.status.codes.is_embargo(code) {
+            ", or release it when its embargo ends (--release-at)"
+        } else {
+            ""
+        };
         format!(
-            "stands beside the status {code}{reason}, so it must be empty; remove the value or correct the status"
+            "stands beside the status {code}{reason}, so it must be empty; remove the value or correct the status{release}"
         )
     }
 }

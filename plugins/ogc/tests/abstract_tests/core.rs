@@ -243,6 +243,7 @@ fn unknown_and_invalid_parameters_are_400_contract_18() {
         "/collections/places/items?datetime=/",
         "/collections/places/items?datetime=2024-01-01/2024-01-02/2024-01-03",
         "/collections/places/items?date=soon",
+        "/collections/places/items?as_of=soon",
         "/collections/places/items?cursor=x",
         "/collections/places/items?f=gml",
         "/collections/places/items/Auckland?limit=1",

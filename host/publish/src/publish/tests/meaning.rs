@@ -53,9 +53,21 @@ async fn a_status_is_of_its_list_contract_21() {
             .starts_with("row 1, column state: \"Z\" is no status of the list sdmx-conf (A, C, D,"),
         "{found:?}"
     );
-    // What is under embargo is confidential until it ends.
-    let found = faults(&people("2025-01-01,a,A,1,E\n", json!("sdmx-conf"))).await;
+}
+
+#[tokio::test]
+async fn what_is_under_embargo_is_confidential_until_it_ends_contract_21() {
+    let under = people("2025-01-01,a,A,1,E\n", json!("sdmx-conf"));
+    let found = faults(&under).await;
     assert!(found[0].contains("column value: stands beside the status E"), "{found:?}");
+    assert!(found[0].ends_with("or release it when its embargo ends (--release-at)"), "{found:?}");
+    under.release().await.unwrap();
+    for (row, codes) in
+        [("C", json!("sdmx-conf")), ("E", json!([{"code": "E", "confidential": true}]))]
+    {
+        let secret = people(&format!("2025-01-01,a,A,1,{row}\n"), codes);
+        assert!(matches!(secret.release().await, Err(PublishError::Table { .. })), "{row}");
+    }
 }
 
 #[tokio::test]
