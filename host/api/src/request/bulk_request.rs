@@ -84,7 +84,8 @@ async fn snapshot_of_freshness(
     let named = match freshness {
         Freshness::Current => None,
         Freshness::Monthly => {
-            yearbook_catalog::monthly_snapshot(&dataset.snapshots, yearbook_catalog::clock::now())
+            // By the database's clock, so that hosts do not differ when a month begins.
+            yearbook_catalog::monthly_snapshot(&dataset.snapshots, app.core.catalog_cache.time())
         }
     };
     let Some(named) = named else { return Ok(Arc::clone(&dataset.current)) };
