@@ -89,8 +89,10 @@ pub(crate) async fn a_held_snapshot_is_kept_for_ever_contract_13(place: TestData
         let dataset = store.dataset(&name("cpi")).await.unwrap().unwrap();
         dataset.snapshots.iter().map(|summary| (summary.id, summary.held)).collect()
     };
+    // Retention goes by the database's clock.
+    let today = store.database_time().await.unwrap().0;
     for (id, day) in [("a", -90), ("b", -80), ("c", -70)] {
-        commit(&store, &publication("cpi", id, TODAY + day * DAY), Retention::default())
+        commit(&store, &publication("cpi", id, today + day * DAY), Retention::default())
             .await
             .unwrap();
     }
@@ -99,7 +101,7 @@ pub(crate) async fn a_held_snapshot_is_kept_for_ever_contract_13(place: TestData
     assert_eq!(hold("never").await, HoldOutcome::Unknown);
     assert!(store.dataset(&name("cpi")).await.unwrap().unwrap().snapshots[0].held);
     // Neither a publish nor `gc` drops it.
-    commit(&store, &publication("cpi", "d", TODAY), KEEP_NEWEST_ONLY).await.unwrap();
+    commit(&store, &publication("cpi", "d", today), KEEP_NEWEST_ONLY).await.unwrap();
     store.apply_retention(KEEP_NEWEST_ONLY, false).await.unwrap();
     let [a, c, d] = ["a", "c", "d"].map(snapshot_id);
     assert_eq!(retained().await, [(a, true), (c, false), (d, false)], "c is `monthly`");
@@ -107,7 +109,7 @@ pub(crate) async fn a_held_snapshot_is_kept_for_ever_contract_13(place: TestData
 
     // The current one, whose file is then written again.
     assert_eq!(hold("d").await, HoldOutcome::Held);
-    let mut anew = publication("cpi", "d", TODAY + DAY);
+    let mut anew = publication("cpi", "d", today + DAY);
     anew.snapshot.file.sha256 = digest("f");
     commit(&store, &anew, KEEP_NEWEST_ONLY).await.unwrap();
     assert_eq!(retained().await, [(a, true), (c, false), (d, true)]);

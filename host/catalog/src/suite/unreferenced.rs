@@ -8,8 +8,8 @@ use yearbook_domain::{Millis, ObjectKey};
 
 use super::TestDatabase;
 use super::fixtures::{
-    DAY, HOUR, KEEP_NEWEST_ONLY, TODAY, commit, digest, name, publication, publish, register,
-    snapshot, snapshot_id,
+    DAY, KEEP_NEWEST_ONLY, TODAY, commit, digest, name, publication, publish, register, snapshot,
+    snapshot_id,
 };
 use super::releases::release;
 use crate::{
@@ -169,7 +169,7 @@ pub(crate) async fn retention_applies_without_a_publish(place: TestDatabase) {
     let store = place.host().await;
     let now = store.database_time().await.unwrap().0;
     for (id, at) in
-        [("a", now - 90 * DAY), ("b", now - 60 * DAY), ("c", now - 40 * DAY), ("d", now - 2 * HOUR)]
+        [("a", now - 90 * DAY), ("b", now - 60 * DAY), ("c", now - 40 * DAY), ("d", now)]
     {
         publish(&store, "cpi", id, at).await;
     }

@@ -240,8 +240,8 @@ pub(crate) async fn a_retired_dataset_comes_back_at_the_time_of_its_release_cont
     let before = store.dataset(&name("cpi")).await.unwrap().unwrap();
     store.retire_dataset(&name("cpi")).await.unwrap();
     let same = Publication { predecessor: Some(snapshot_id("b")), at: None, ..following_a("b") };
-    let (_, at) = release_in(&store, &Publication { changes: None, ..same }, 2_500).await;
     wait_until(PATIENCE, async || live.dataset("cpi").is_none()).await;
+    let (_, at) = release_in(&store, &Publication { changes: None, ..same }, 2_500).await;
     wait_until(PATIENCE, async || live.dataset("cpi").is_some()).await;
     assert!(store.database_time().await.unwrap() >= at);
     let turned = live.dataset("cpi").unwrap();
