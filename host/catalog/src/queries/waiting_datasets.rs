@@ -16,7 +16,7 @@ use crate::{Catalog, CatalogError};
 const WAITING: &str =
     "SELECT id, dataset, release_at, publication FROM waiting_releases ORDER BY release_at, id";
 
-const VERSIONS: &str = "SELECT versions, newest_id FROM datasets WHERE name = $1";
+const VERSIONS: &str = "SELECT versions FROM datasets WHERE name = $1";
 
 /// A dataset with a version that waits as its current one.
 #[derive(Clone, Debug)]
@@ -60,19 +60,17 @@ async fn assemble(
     release_at: Millis,
 ) -> Result<Dataset, sqlx::Error> {
     let WaitingPublication { namespace, snapshot, changes, .. } = waiting;
-    let (versions, newest): (i64, Option<String>) =
-        connection.query(VERSIONS).bind(name.as_str()).fetch_one().await?;
-    let place = RowContext { table: "datasets", row: name.as_str() };
-    // As the trigger of the table gives it.
-    let is_newest = newest.as_deref() == Some(snapshot.id.as_str());
-    let version = place.count("versions", versions - i64::from(is_newest))?;
-    let latest = latest_time(connection, &name, Millis(i64::MAX)).await?;
     let mut snapshots = datasets::summaries(connection, &name).await?;
     if let Some(newest) = snapshots.last().filter(|newest| newest.id == snapshot.id) {
         // A retired dataset comes back as it was.
         let current = Arc::new(Snapshot { created_at: newest.created_at, ..snapshot });
         return Ok(Dataset { name, namespace, checked_at: release_at, current, snapshots });
     }
+    let (versions,): (i64,) = connection.query(VERSIONS).bind(name.as_str()).fetch_one().await?;
+    // As the trigger of the table gives it.
+    let version =
+        RowContext { table: "datasets", row: name.as_str() }.count("versions", versions)?;
+    let latest = latest_time(connection, &name, Millis(i64::MAX)).await?;
     let current = Snapshot { created_at: next_commit_time(latest, release_at), ..snapshot };
     let counts: Option<ChangeCounts> = changes.as_ref().map(|changes| changes.counts);
     snapshots.push(SnapshotSummary {

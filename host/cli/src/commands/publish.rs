@@ -117,28 +117,25 @@ pub(super) async fn publish_package(
     let progress = PublishProgress::new(context.output, package.name().as_str());
     let published = match terms {
         None => Box::pin(publisher.publish(&package, &progress)).await.map(|published| {
-            let status = if published.unchanged { "unchanged" } else { "new" };
-            (published.publication, status, (None, None))
+            let unchanged = published.unchanged;
+            let outcome =
+                if unchanged { ReleaseOutcome::Unchanged } else { ReleaseOutcome::Visible };
+            ReleaseResult { publication: published.publication, outcome }
         }),
-        Some(terms) => {
-            let released = Box::pin(publisher.release(&package, terms, &progress)).await;
-            released.map(|ReleaseResult { publication, outcome }| match outcome {
-                ReleaseOutcome::Waits(id) => (publication, "waiting", (Some(id), None)),
-                ReleaseOutcome::Unchanged => (publication, "unchanged", (None, None)),
-                ReleaseOutcome::Withdrawn(other) => {
-                    (publication, "unchanged", (None, Some(other.id)))
-                }
-                _ => (publication, "new", (None, None)),
-            })
-        }
+        Some(terms) => Box::pin(publisher.release(&package, terms, &progress)).await,
     };
     progress.finish();
-    let (publication, status, (release, withdrawn)) =
-        published.map_err(|failure| match failure {
-            // Its faults are shown in a table.
-            PublishFailure::Package(error) => error.into(),
-            failure => anyhow::Error::from(failure),
-        })?;
+    let ReleaseResult { publication, outcome } = published.map_err(|failure| match failure {
+        // Its faults are shown in a table.
+        PublishFailure::Package(error) => error.into(),
+        failure => anyhow::Error::from(failure),
+    })?;
+    let (status, release, withdrawn) = match outcome {
+        ReleaseOutcome::Waits(id) => ("waiting", Some(id), None),
+        ReleaseOutcome::Unchanged => ("unchanged", None, None),
+        ReleaseOutcome::Withdrawn(other) => ("unchanged", None, Some(other.id)),
+        _ => ("new", None, None),
+    };
     Ok(PublishSummary {
         dataset: publication.name.to_string(),
         namespace: publication.namespace.to_string(),
