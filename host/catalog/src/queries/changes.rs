@@ -16,8 +16,12 @@ const INSERT_CHANGES: &str = "
         from_attribution, from_licence, to_attribution, to_licence, inserted, deleted, updated, largest_revision)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
 
-/// Follows the newer snapshot to its new number.
-const RENUMBER_CHANGES: &str = "UPDATE changes SET number = $2 WHERE number = $1";
+/// Follow the newer snapshot to its new number, those of the past too: where it is the oldest
+/// retained one, they lead back from it.
+const RENUMBER_CHANGES: [&str; 2] = [
+    "UPDATE changes SET number = $2 WHERE number = $1",
+    "UPDATE past_changes SET number = $2 WHERE number = $1",
+];
 
 /// Deletes changes by the number of the snapshot that they lead to.
 const DELETE_CHANGES: &str = "DELETE FROM changes WHERE number = $1";
@@ -201,7 +205,10 @@ pub(super) async fn renumber(
     number: i64,
     renumbered: i64,
 ) -> Result<(), sqlx::Error> {
-    connection.query(RENUMBER_CHANGES).bind(number).bind(renumbered).execute().await.map(drop)
+    for statement in RENUMBER_CHANGES {
+        connection.query(statement).bind(number).bind(renumbered).execute().await?;
+    }
+    Ok(())
 }
 
 /// Reads the changes that lead on from the snapshot with this number.

@@ -8,7 +8,7 @@ use crate::catalog::transaction;
 use crate::{Catalog, CatalogError};
 
 /// Rows that say when something happened, by the words for them.
-const HAPPENED: [(&str, &str); 11] = [
+const HAPPENED: [(&str, &str); 12] = [
     ("snapshots", "SELECT COUNT(*), MAX(created_at) FROM snapshots WHERE created_at > $1"),
     ("checks of datasets", "SELECT COUNT(*), MAX(checked_at) FROM datasets WHERE checked_at > $1"),
     ("checks of sources", "SELECT COUNT(*), MAX(ended_at) FROM source_checks WHERE ended_at > $1"),
@@ -27,6 +27,12 @@ const HAPPENED: [(&str, &str); 11] = [
         "SELECT COUNT(*), MAX(at) FROM (
             SELECT claimed_until AS at FROM source_checks UNION ALL SELECT revoked_at FROM keys
         ) AS ends WHERE at > $1 + 90000000",
+    ),
+    // Further beyond the present than any pause between attempts.
+    (
+        "attempts of webhooks",
+        "SELECT COUNT(*), MAX(due_at) FROM webhooks
+        WHERE ended_at IS NULL AND due_at > $1 + 97200000",
     ),
     ("unreferenced objects", "SELECT COUNT(*), MAX(since) FROM loose_files WHERE since > $1"),
 ];

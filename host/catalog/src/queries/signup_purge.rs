@@ -15,6 +15,9 @@ const LOCK_FORGOTTEN_ACCOUNTS: &str =
 const DELETE_USAGE: &str =
     "DELETE FROM usage WHERE key_id IN (SELECT id FROM keys WHERE account = $1)";
 
+const DELETE_USES: &str =
+    "DELETE FROM key_uses WHERE key_id IN (SELECT id FROM keys WHERE account = $1)";
+
 const DELETE_KEYS: &str = "DELETE FROM keys WHERE account = $1";
 
 const DELETE_ACCOUNT: &str = "DELETE FROM accounts WHERE id = $1";
@@ -50,8 +53,9 @@ impl Catalog {
             let forgotten: Vec<(String,)> =
                 connection.query(LOCK_FORGOTTEN_ACCOUNTS).bind(before).all().await?;
             for (account,) in forgotten {
-                connection.query(DELETE_USAGE).bind(&account).execute().await?;
-                connection.query(DELETE_KEYS).bind(&account).execute().await?;
+                for statement in [DELETE_USAGE, DELETE_USES, DELETE_KEYS] {
+                    connection.query(statement).bind(&account).execute().await?;
+                }
                 webhooks::remove_of_account(connection, &account).await?;
                 purged.accounts +=
                     connection.query(DELETE_ACCOUNT).bind(&account).execute().await?;

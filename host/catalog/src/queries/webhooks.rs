@@ -35,6 +35,14 @@ const REMOVE: &str = "DELETE FROM webhooks WHERE id = $1 AND (account = $2 OR $2
 
 const REMOVE_OF_ACCOUNT: &str = "DELETE FROM webhooks WHERE account = $1";
 
+/// Time after which no attempt is due, milliseconds: longer than any pause. Only a clock that was
+/// ahead put off what is due later.
+const LONGEST_PAUSE_MS: i64 = 27 * 3_600_000;
+
+/// Time by which a version may be later than this host's clock, milliseconds: it is some host's
+/// own. Only a clock that was ahead dated what is later.
+const CLOCK_SKEW_MS: i64 = 5 * 60_000;
+
 /// Lists addresses that are to be told of something now; those that answered last time come first.
 const DUE: &str = "
     SELECT w.id, w.url, w.attempts, w.due_at, l.entry
@@ -42,8 +50,9 @@ const DUE: &str = "
         WHEN w.dataset IS NULL THEN (SELECT MIN(entry) FROM log_entries WHERE entry >= w.next_entry)
         ELSE (SELECT MIN(entry) FROM log_entries WHERE dataset = w.dataset AND entry >= w.next_entry)
     END
-    WHERE w.ended_at IS NULL AND w.due_at <= $1 AND l.released_at <= $2
-    ORDER BY w.attempts, w.due_at, w.id LIMIT $3";
+    WHERE w.ended_at IS NULL AND (w.due_at <= $1 OR w.due_at > $2)
+    AND (l.released_at <= $3 OR l.released_at > $4)
+    ORDER BY w.attempts, w.due_at, w.id LIMIT $5";
 
 const CLAIM: &str = "
     UPDATE webhooks SET due_at = $3
@@ -177,7 +186,10 @@ impl Catalog {
     ) -> Result<Vec<DueWebhook>, CatalogError> {
         transaction!(self, "list webhooks that are due", SingleRead, |connection| async {
             let most = i64::try_from(most).unwrap_or(i64::MAX);
-            let statement = connection.query(DUE).bind(now.0).bind(visible.0).bind(most);
+            let put_off = now.0.saturating_add(LONGEST_PAUSE_MS);
+            let misdated = now.0.saturating_add(CLOCK_SKEW_MS);
+            let statement = connection.query(DUE).bind(now.0).bind(put_off);
+            let statement = statement.bind(visible.0).bind(misdated).bind(most);
             let rows: Vec<(String, String, i64, i64, i64)> = statement.all().await?;
             rows.into_iter()
                 .map(|(id, url, attempts, due_at, entry)| {

@@ -215,6 +215,7 @@ pub(crate) async fn a_deleted_account_is_forgotten_when_its_month_has_ended_cont
     assert_eq!(act(&store, 1, open(TODAY), TODAY).await, AccountOutcome::Done);
     let counted = account(&store, TODAY).await.unwrap().usage_key;
     store.reserve_request(&counted, &Millis(TODAY).month(), 10).await.unwrap();
+    store.record_key_uses(&[(counted.clone(), Millis(TODAY))]).await.unwrap();
     assert_eq!(act(&store, 2, AccountChange::Delete, TODAY + 1).await, AccountOutcome::Done);
     let purge = async |at| store.purge_signup(Millis(at)).await.unwrap().accounts;
     let december = Millis(TODAY).next_month().0;
@@ -222,6 +223,7 @@ pub(crate) async fn a_deleted_account_is_forgotten_when_its_month_has_ended_cont
     assert_eq!(store.used_requests(&counted, &Millis(TODAY).month()).await.unwrap(), 1);
     assert_eq!(purge(december).await, 1);
     assert_eq!(store.keys().await.unwrap(), []);
+    assert!(store.key_uses().await.unwrap().is_empty());
     assert_eq!(store.used_requests(&counted, &Millis(TODAY).month()).await.unwrap(), 0);
     // Accounts that are not deleted stay.
     assert_eq!(act(&store, 3, open(december), december).await, AccountOutcome::Done);

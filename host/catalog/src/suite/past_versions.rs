@@ -4,7 +4,7 @@
 
 use yearbook_domain::{Digest, Millis, SnapshotId};
 
-use super::fixtures::{DAY, TODAY, commit, name, publication, snapshot, snapshot_id};
+use super::fixtures::{DAY, TODAY, commit, digest, name, publication, snapshot, snapshot_id};
 use super::{TestDatabase, changes};
 use crate::{Catalog, PastVersion, Publication, Retention, VersionAt};
 
@@ -90,6 +90,22 @@ pub(crate) async fn what_leads_back_to_a_version_is_known_and_kept_contract_21(
     assert_eq!(known.segments[0].changes.len(), 5);
     let older = store.known_history(&name("cpi"), 2).await.unwrap().unwrap();
     assert_eq!(older.times.keys().copied().collect::<Vec<_>>(), [0, 1, 2]);
+}
+
+pub(crate) async fn a_file_written_anew_leads_back_all_the_same_contract_21(place: TestDatabase) {
+    let store = place.host().await;
+    let now = store.database_time().await.unwrap().0;
+    let (first, second) = (now - 90 * DAY, now - 60 * DAY);
+    commit(&store, &plain(publication("cpi", "a", first)), KEEP).await.unwrap();
+    commit(&store, &plain(changes::following("a", "b", second)), KEEP).await.unwrap();
+    assert_eq!(store.apply_retention(KEEP, false).await.unwrap().len(), 1);
+    let mut repaired = plain(publication("cpi", "b", now));
+    repaired.snapshot.file.sha256 = digest("f");
+    commit(&store, &repaired, KEEP).await.unwrap();
+    let found = past(store.version_at(&name("cpi"), Millis(first)).await.unwrap().unwrap());
+    let segment = store.restoration(&name("cpi"), &found).await.unwrap().unwrap();
+    assert_eq!((segment.last.id, segment.changes.len()), (snapshot_id("b"), 1));
+    assert_eq!(segment.last.file, repaired.snapshot.file);
 }
 
 pub(crate) async fn a_version_without_a_way_back_keeps_its_file_contract_21(place: TestDatabase) {

@@ -42,8 +42,8 @@ pub(crate) async fn an_address_is_told_of_what_is_published_after_it_in_order_co
     store.add_webhook(&webhook("of_cpi", Some("cpi"))).await.unwrap();
     store.add_webhook(&webhook("of_none", Some("none"))).await.unwrap();
     assert_eq!(due(&store, LATER).await, [], "what was there before is not told");
-    publish(&store, "gdp", "x", TODAY + HOUR).await;
-    commit(&store, &following("a", "b", TODAY + 2 * HOUR), Retention::default()).await.unwrap();
+    publish(&store, "gdp", "x", TODAY + 60_000).await;
+    commit(&store, &following("a", "b", TODAY + 120_000), Retention::default()).await.unwrap();
     assert_eq!(due(&store, Millis(TODAY)).await, [], "not every host serves it yet");
     let found = due(&store, LATER).await;
     assert_eq!(names(&found), [("all", 1), ("of_cpi", 2)]);
@@ -113,6 +113,35 @@ pub(crate) async fn what_failed_waits_and_ends_alone_contract_21(place: TestData
     store.webhook_failed(&later[0], "status 410", AfterFailure::End(again)).await.unwrap();
     assert_eq!(due(&store, Millis(again.0 + 100 * DAY)).await, []);
     assert_eq!(store.webhooks().await.unwrap()[1].ended_at, Some(again));
+}
+
+pub(crate) async fn neither_versions_nor_attempts_of_the_future_silence_an_address_contract_6(
+    place: TestDatabase,
+) {
+    let store = place.host().await;
+    store.add_webhook(&webhook("all", None)).await.unwrap();
+    let now = Millis(TODAY);
+    let future = Millis(TODAY + 365 * DAY);
+    publish(&store, "cpi", "a", future.0).await;
+    publish(&store, "gdp", "a", TODAY - HOUR).await;
+    let first = due(&store, now).await;
+    assert_eq!(names(&first), [("all", 0)]);
+    // A host whose clock is ahead claims it and is killed.
+    assert!(store.claim_webhook(&first[0], future).await.unwrap());
+    let again = due(&store, now).await;
+    assert_eq!(names(&again), [("all", 0)]);
+    let lease = Millis(TODAY + 30_000);
+    assert!(store.claim_webhook(&again[0], lease).await.unwrap());
+    assert_eq!(due(&store, now).await, [], "leased");
+    store.webhook_delivered(&again[0]).await.unwrap();
+    let next = due(&store, now).await;
+    assert_eq!(names(&next), [("all", 1)]);
+    // The longest pause is one.
+    let longest = Millis(TODAY + 26 * HOUR);
+    store.webhook_failed(&next[0], "status 500", AfterFailure::Retry(longest)).await.unwrap();
+    assert_eq!(due(&store, now).await, []);
+    store.webhook_failed(&next[0], "status 500", AfterFailure::Retry(future)).await.unwrap();
+    assert_eq!(names(&due(&store, now).await), [("all", 1)]);
 }
 
 const NO_BOUNDS: SignupBounds =
