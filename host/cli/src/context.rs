@@ -172,16 +172,20 @@ pub(crate) fn create_private_dir(path: &Path) -> std::io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Address with `***` for the password, so that it can be printed.
+/// Address with `***` for the password and without parameters, of which one may be a password, so
+/// that it can be printed. A password in which nothing is escaped may have any character.
 pub(crate) fn redact_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let end = rest.find('/').unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(end);
-    match authority.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?.0, host)))
-    {
-        Some((user, host)) => format!("{scheme}://{user}:***@{host}{path}"),
-        None => url.to_owned(),
-    }
+    let (address, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+    let shown = match address.rsplit_once('@') {
+        _ if parameters.contains('@') => "***".to_owned(),
+        Some((user, host)) => match user.split_once(':') {
+            Some((user, _)) => format!("{user}:***@{host}"),
+            None => address.to_owned(),
+        },
+        None => address.to_owned(),
+    };
+    format!("{scheme}://{shown}")
 }
 
 #[cfg(test)]
@@ -194,6 +198,11 @@ mod tests {
             redact_password("postgres://ann:p:w@db:5432/yb"),
             "postgres://ann:***@db:5432/yb"
         );
+        assert_eq!(redact_password("postgres://ann:p/w@db/yb"), "postgres://ann:***@db/yb");
+        assert_eq!(redact_password("postgres://ann:p@w@db/yb"), "postgres://ann:***@db/yb");
+        assert_eq!(redact_password("postgres://ann:p?w@db/yb"), "postgres://***");
+        assert_eq!(redact_password("postgres://db/yb?password=pw"), "postgres://db/yb");
+        assert_eq!(redact_password("postgres://ann@db/yb"), "postgres://ann@db/yb");
         assert_eq!(redact_password("postgres://db/yb"), "postgres://db/yb");
         assert_eq!(redact_password("sqlite:/a@b/c.db"), "sqlite:/a@b/c.db");
     }

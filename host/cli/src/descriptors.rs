@@ -3,11 +3,12 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use yearbook_server::ServerSettings;
+use yearbook_storage::MadeFiles;
 
 use crate::settings::SettingsDocument;
 
-/// Descriptors that are neither clients with a slot nor databases: logs, listeners, clients that
-/// wait for a slot, files being read by each worker.
+/// Descriptors that are neither clients with a slot nor databases nor tables of the past: logs,
+/// listeners, clients that wait for a slot, files being read by each worker.
 const RESERVED: u64 = 256;
 
 /// Part of the descriptors that connections have, however many the server itself may need: one in
@@ -52,6 +53,7 @@ pub(crate) fn fit_connections(
 fn own_need(values: &SettingsDocument) -> u64 {
     u64::from(values.sandbox.limits.instances)
         + u64::from(values.database.bounds.connections)
+        + MadeFiles::DESCRIPTORS
         + RESERVED
 }
 
@@ -69,10 +71,10 @@ mod tests {
         for (most, expected) in [
             (None, None),
             (Some(65_536), None),
-            (Some(8_976), None),
-            (Some(8_975), Some((8_191, 511))),
-            (Some(4_880), Some((4_096, 256))),
-            (Some(1_024), Some((240, 15))),
+            (Some(9_488), None),
+            (Some(9_487), Some((8_191, 511))),
+            (Some(5_392), Some((4_096, 256))),
+            (Some(1_024), Some((128, 8))),
             // However few there are, the server serves somebody.
             (Some(256), Some((32, 2))),
             (Some(3), Some((1, 1))),

@@ -33,13 +33,32 @@ impl Output {
         value: &impl Serialize,
         text: impl FnOnce() -> String,
     ) -> anyhow::Result<()> {
-        let line = if self.json { serde_json::to_string(value)? } else { text() };
-        match writeln!(io::stdout().lock(), "{}", line.trim_end_matches('\n')) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(anyhow::Error::new(error).context("cannot write the result"))
-            }
+        match self.write_result(value, text)? {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritten(error)),
             _ => Ok(()),
         }
+    }
+
+    /// Prints the result of a command that is shown this once, such as a key: see
+    /// [`Output::print_result`].
+    ///
+    /// # Errors
+    /// Fails when standard output cannot be written, and where its reader went away.
+    pub fn print_once(
+        self,
+        value: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> anyhow::Result<()> {
+        self.write_result(value, text)?.map_err(unwritten)
+    }
+
+    fn write_result(
+        self,
+        value: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> anyhow::Result<io::Result<()>> {
+        let line = if self.json { serde_json::to_string(value)? } else { text() };
+        Ok(writeln!(io::stdout().lock(), "{}", line.trim_end_matches('\n')))
     }
 
     /// Says something to the person at the terminal, on standard error; nothing with `--json`.
@@ -71,6 +90,10 @@ impl Output {
     pub fn shows_progress(self) -> bool {
         !self.json && io::stderr().is_terminal()
     }
+}
+
+fn unwritten(error: io::Error) -> anyhow::Error {
+    anyhow::Error::new(error).context("cannot write the result")
 }
 
 /// Error whose details are shown in their own shape, below or beside its sentence.

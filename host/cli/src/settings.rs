@@ -41,6 +41,14 @@ pub struct Assignment {
     pub origin: SettingOrigin,
 }
 
+impl Assignment {
+    /// Returns true where the value is a secret, or holds one.
+    pub(crate) fn is_secret(&self) -> bool {
+        let name = self.key.rsplit('.').next().unwrap_or_default();
+        ["smtp_url", "secret_access_key", "session_token"].contains(&name)
+    }
+}
+
 /// Value as written for a key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RawSetting {

@@ -1,7 +1,5 @@
 //! Memory that publishing a table may use, and its shares.
 
-use std::num::NonZeroU32;
-
 /// Bytes for everything but rows that are sorted: chunks being read, a record of CSV three times
 /// (96 MiB at most), series of previews (128 MiB at most), pages being written.
 const OTHER_BYTES: u64 = 256 << 20;
@@ -30,12 +28,6 @@ impl PublishMemory {
     #[must_use]
     pub fn new(bytes: u64) -> Self {
         Self { bytes }
-    }
-
-    /// The budget of one of `tables` that are published at the same time.
-    #[must_use]
-    pub fn shared_by(self, tables: NonZeroU32) -> Self {
-        Self { bytes: self.bytes / u64::from(tables.get()) }
     }
 
     /// Bytes of a table's rows and their sort keys.

@@ -168,10 +168,13 @@ impl TryFrom<String> for SmtpUrl {
         let known = text.starts_with("smtp://") || text.starts_with("smtps://");
         let url = Self(text);
         let sane = url.0.bytes().all(|byte| byte.is_ascii_graphic());
-        if known && sane && !url.host().is_empty() {
+        // Beyond a `/` that is not escaped an address ends, and half of a password would be a host.
+        let rest = url.0.split_once("://").map_or("", |(_, rest)| rest);
+        let escaped = rest.rsplit_once('@').is_none_or(|(user, _)| !user.contains(['/', '?', '#']));
+        if known && sane && escaped && !url.host().is_empty() {
             Ok(url)
         } else {
-            Err("the address must be like smtps://user:password@mail.example.org, or smtp://mail.example.org:587?tls=required".to_owned())
+            Err("the address must be like smtps://user:password@mail.example.org, or smtp://mail.example.org:587?tls=required, with %2F for a / in the password".to_owned())
         }
     }
 }
@@ -271,6 +274,8 @@ mod tests {
             "smtp://",
             "smtp://ann:hunter2@",
             "smtp://a b:hunter2@x",
+            "smtps://ann:hunter2/x@mail.example.org",
+            "smtps://ann:x?hunter2@mail.example.org",
         ] {
             let message = SmtpUrl::try_from(bad.to_owned()).unwrap_err();
             assert!(!message.contains("hunter2"), "{message}");

@@ -45,7 +45,7 @@ async fn create(context: &CommandContext, plan: Plan, label: Option<String>) -> 
     let (record, issued) = issue(&store, plan, label).await?;
     let text = issued.expose();
     let shown = json!({ "id": record.id, "key": text, "plan": plan });
-    let printed = context.output.print_result(&shown, || {
+    let printed = context.output.print_once(&shown, || {
         format!(
             "Key {} for the plan {plan}. It is shown only now and cannot be recovered:\n\n    {text}\n\nTry it:\n\n    curl -H 'X-API-Key: {text}' {}/v1/datasets",
             record.id,

@@ -3,6 +3,9 @@
 
 mod remote;
 
+use std::fs::{self, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
@@ -57,7 +60,7 @@ async fn verify(context: &CommandContext, check: &LogCheck) -> anyhow::Result<()
     };
     let read = if check.entries { Some(log.check_entries(&head).await?) } else { None };
     if let Some(file) = &check.checkpoint {
-        std::fs::write(file, &note)
+        replace_file(file, &note)
             .with_context(|| format!("cannot keep the checkpoint in {}", file.display()))?;
     }
     let report = json!({
@@ -103,14 +106,26 @@ async fn verify(context: &CommandContext, check: &LogCheck) -> anyhow::Result<()
 
 /// The checkpoint that the last check kept; `None` before the first.
 fn read_kept(file: &Path, key: &VerifierKey) -> anyhow::Result<Option<Checkpoint>> {
-    let note = match std::fs::read_to_string(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+    let note = match fs::read_to_string(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         note => note.with_context(|| format!("cannot read {}", file.display()))?,
     };
     let kept = Checkpoint::open(&note, key).with_context(|| {
         format!("{} has no checkpoint of this log; move it away to begin anew", file.display())
     })?;
     Ok(Some(kept))
+}
+
+/// Writes `text` in the place of what `file` has, whole or not at all: without the last head that
+/// was found good, nothing tells a log that was forked.
+fn replace_file(file: &Path, text: &str) -> io::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut new = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    new.write_all(text.as_bytes())?;
+    new.as_file().sync_all()?;
+    new.persist(file).map(drop).map_err(|error| error.error)
 }
 
 /// The entry of a snapshot with its index, by a proof that is checked here.

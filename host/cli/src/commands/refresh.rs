@@ -26,7 +26,7 @@ pub(super) async fn run(
     }
     let packages = find_packages(&paths);
     let catalog = context.catalog().await?;
-    let memory = context.settings.values.publish.memory().shared_by(settings.parallel);
+    let memory = context.settings.values.publish.memory();
     let publisher = new_publisher(context, &catalog, memory)?;
     let refresher = Refresher::new(Arc::clone(&catalog), publisher, settings)
         .context("sources cannot be asked")?;

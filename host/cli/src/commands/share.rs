@@ -79,7 +79,7 @@ fn print(context: &CommandContext, key: &str) -> anyhow::Result<()> {
     }
     let profile = profile(&settings.base_url(), key, settings.values.share.iceberg);
     let pretty = serde_json::to_string_pretty(&profile)?;
-    context.output.print_result(&profile, || pretty)
+    context.output.print_once(&profile, || pretty)
 }
 
 /// Profile of the holder of `key`. `has_iceberg`: the tables are served for readers of Iceberg too.

@@ -63,11 +63,19 @@ async fn add(
     catalog.add_webhook(&webhook).await.context("the webhook was not added; try again")?;
     let secret = webhooks.secret(&webhook.id);
     let shown = json!({ "id": webhook.id, "url": webhook.url, "secret": secret });
-    context.output.print_result(&shown, || {
+    let printed = context.output.print_once(&shown, || {
         format!(
             "Webhook {}. Its secret is shown only now:\n\n    {secret}\n\nServers tell {} of what is published from now on.",
             webhook.id, webhook.url
         )
+    });
+    let Err(failure) = printed else { return Ok(()) };
+    let id = webhook.id;
+    Err(match catalog.remove_webhook(&id).await {
+        Ok(_) => failure.context("the secret was not shown, and the webhook is not added"),
+        Err(_) => failure.context(format!(
+            "the secret of {id} was not shown; remove it with `yearbook webhooks remove {id}`"
+        )),
     })
 }
 

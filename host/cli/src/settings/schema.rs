@@ -10,9 +10,6 @@ use super::{Assignment, RawSetting, SettingError, SettingOrigin, SettingsDocumen
 /// Word for "no limit" where a key may have none; TOML has no null.
 const UNLIMITED: &str = "unlimited";
 
-/// Key whose value may hold a password wherever it is wrong.
-const SMTP_URL: &str = "signup.smtp_url";
-
 /// Every key with what may be written for it.
 pub(super) struct SettingsSchema {
     defaults: Value,
@@ -205,7 +202,7 @@ fn contradicts(first: &Assignment, second: &Assignment) -> bool {
 
 fn invalid_value(assignment: &Assignment, expected: String) -> SettingError {
     let found = match &assignment.value {
-        _ if assignment.key == SMTP_URL => "a text that is not shown here".to_owned(),
+        _ if assignment.is_secret() => "a text that is not shown here".to_owned(),
         RawSetting::Typed(Value::Object(_)) => "a section".to_owned(),
         RawSetting::Typed(Value::Array(_)) => "a list".to_owned(),
         RawSetting::Typed(value) => value.to_string(),

@@ -61,6 +61,15 @@ impl Yearbook {
         CommandOutput::from_output(self.command(arguments).output().unwrap())
     }
 
+    /// Runs where nothing takes what is printed: on a full disk, and after its reader went away.
+    pub(crate) fn run_unheard(&self, arguments: &[&str]) -> [CommandOutput; 2] {
+        let (_, gone) = std::io::pipe().unwrap();
+        let mut unread = self.command(arguments);
+        unread.stdout(gone);
+        [self.command_after("exec >/dev/full", arguments), unread]
+            .map(|mut command| CommandOutput::from_output(command.output().unwrap()))
+    }
+
     /// Runs with variables.
     pub(crate) fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> CommandOutput {
         CommandOutput::from_output(

@@ -26,8 +26,8 @@ fn start_after(shell: &str) -> (CliServer, String) {
 
 #[test]
 fn the_soft_limit_is_raised_to_the_hard_one_contract_6() {
-    let (server, metrics) = start_after("ulimit -Sn 1024 && ulimit -Hn 9100");
-    for line in ["process_max_fds 9100", "yearbook_connections_limit{listener=\"public\"} 8192"] {
+    let (server, metrics) = start_after("ulimit -Sn 1024 && ulimit -Hn 9600");
+    for line in ["process_max_fds 9600", "yearbook_connections_limit{listener=\"public\"} 8192"] {
         assert!(metrics.contains(line), "{line} in {metrics}");
     }
     assert!(!server.stop().contains("fewer files"));
@@ -36,7 +36,7 @@ fn the_soft_limit_is_raised_to_the_hard_one_contract_6() {
 #[tokio::test]
 async fn two_addresses_of_half_heads_leave_connections_to_others_contract_6() {
     let (server, metrics) = start_after("ulimit -n 1024");
-    assert!(metrics.contains("yearbook_connections_limit{listener=\"public\"} 240"), "{metrics}");
+    assert!(metrics.contains("yearbook_connections_limit{listener=\"public\"} 128"), "{metrics}");
     // As many of its own.
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).unwrap();
@@ -56,7 +56,7 @@ async fn two_addresses_of_half_heads_leave_connections_to_others_contract_6() {
     assert_eq!(status(&server.address, "/v1/datasets/tiny/data", &key), 200);
     drop(held);
     let log = server.stop();
-    assert!(log.contains("fewer files") && log.contains("connections=240"), "{log}");
+    assert!(log.contains("fewer files") && log.contains("connections=128"), "{log}");
     assert!(!log.contains("not accepted"), "{log}");
 }
 
@@ -64,5 +64,5 @@ async fn two_addresses_of_half_heads_leave_connections_to_others_contract_6() {
 fn doctor_says_how_many_connections_the_descriptors_leave_contract_6() {
     let said = Yearbook::new().command_after("ulimit -n 1024", &["doctor"]).output().unwrap();
     let said = String::from_utf8(said.stdout).unwrap();
-    assert!(said.contains("it serves 240 connections, 15 of one address"), "{said}");
+    assert!(said.contains("it serves 128 connections, 8 of one address"), "{said}");
 }

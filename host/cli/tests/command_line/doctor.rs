@@ -95,6 +95,8 @@ fn settings_in_force_are_named_with_their_source_and_without_passwords() {
     let variables = [
         ("YEARBOOK_STORAGE__RETAIN_HOURS", "2"),
         ("YEARBOOK_DATABASE_URL", "postgres://ann:hunter2@127.0.0.1:1/yb?password=hunter2"),
+        ("YEARBOOK_SHARE__ICEBERG_CREDENTIALS__S3__SECRET_ACCESS_KEY", "hunter2"),
+        ("YEARBOOK_SHARE__ICEBERG_CREDENTIALS__S3__SESSION_TOKEN", "hunter2"),
     ];
     let (said, checks) = doctor_with(&yearbook, &variables, &[]);
     let (status, message) = check(&checks, "settings");
@@ -104,10 +106,12 @@ fn settings_in_force_are_named_with_their_source_and_without_passwords() {
         "storage.retain_hours = 2 (variable YEARBOOK_STORAGE__RETAIN_HOURS)",
         "storage.retain_snapshots = 3 (yearbook.toml, line 3)",
         "database.url = postgres://ann:***@127.0.0.1:1/yb (",
+        "share.iceberg_credentials.s3.secret_access_key = *** (",
     ] {
         assert!(message.contains(part), "{part}: {message}");
     }
     assert!(!message.contains("hunter2") && !message.contains("retain_hours = 1"), "{message}");
+    assert!(!format!("{checks:?}").contains("hunter2"), "{checks:?}");
     // Nobody listens there.
     let (status, message) = check(&checks, "database");
     assert!(status == "fail" && message.contains("Check that PostgreSQL runs there"), "{message}");

@@ -4,7 +4,7 @@
 use sqlx::Connection as _;
 use sqlx::sqlite::SqliteConnection;
 
-use crate::binary::Yearbook;
+use crate::binary::{CommandOutput, Yearbook};
 use crate::serve::within_two_seconds;
 use crate::served::CliServer;
 
@@ -44,6 +44,11 @@ fn a_log_is_verified_over_http_and_a_forged_one_is_not_contract_21() {
     yearbook.package("tiny", "2024-01-01,1\n2024-02-01,3\n");
     yearbook.run(&["publish", "tiny"]).ok();
     within_two_seconds(|| server.get("/log/checkpoint", &[]).contains("localhost/log\n2\n"));
+    // A full disk takes nothing of what was kept.
+    let full = stranger.command_after("trap '' XFSZ && ulimit -f 0", &check).output().unwrap();
+    let said = CommandOutput::from_output(full).failed(1);
+    assert!(said.contains("cannot keep the checkpoint in kept"), "{said}");
+    assert_eq!(std::fs::read_to_string(stranger.path("kept")).unwrap(), kept);
     let text = stranger.run(&check[..check.len() - 1]).ok().stdout;
     assert_eq!(
         text,

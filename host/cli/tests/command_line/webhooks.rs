@@ -26,6 +26,11 @@ fn webhooks_are_added_listed_and_removed_contract_21_webhooks() {
     let private = [("YEARBOOK_WEBHOOKS__ALLOW_PRIVATE", "true")];
     yearbook.run_with(&private, &["webhooks", "add", "http://127.0.0.1/hook"]).ok();
 
+    for said in yearbook.run_unheard(&["webhooks", "add", "https://example.org/unseen"]) {
+        assert!(said.failed(1).contains("was not shown, and the webhook is not added"));
+    }
+    assert!(!yearbook.run(&["webhooks", "list"]).ok().stdout.contains("unseen"));
+
     assert!(yearbook.run(&["webhooks", "remove", id]).ok().stdout.contains("is removed"));
     let unknown = yearbook.run(&["webhooks", "remove", id]).failed(1);
     assert!(unknown.contains("`yearbook webhooks list` lists them"), "{unknown}");

@@ -35,11 +35,10 @@ fn describe(assignment: &Assignment) -> String {
         RawSetting::Typed(serde_json::Value::String(text)) => text.clone(),
         RawSetting::Typed(value) => value.to_string(),
     };
-    // An address may have a password among its parameters, too.
-    let value = if assignment.key.ends_with("url") {
-        redact_password(value.split('?').next().unwrap_or_default())
-    } else {
-        value
+    let value = match assignment {
+        _ if assignment.key.ends_with("url") => redact_password(&value),
+        _ if assignment.is_secret() => "***".to_owned(),
+        _ => value,
     };
     format!("{} = {value} ({})", assignment.key, assignment.origin)
 }

@@ -112,7 +112,7 @@ mod tests {
         let (status, message) = evaluate_descriptors(&values, Some(1_024));
         assert_eq!(status, Status::Warn);
         assert!(
-            message.contains("LimitNOFILE=8976") && message.contains("240 connections, 15 of one"),
+            message.contains("LimitNOFILE=9488") && message.contains("128 connections, 8 of one"),
             "{message}"
         );
     }
