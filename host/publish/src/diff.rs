@@ -14,13 +14,13 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::kernels::cmp::distinct;
-use arrow::datatypes::{DataType, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use futures::stream::BoxStream;
 use futures::{StreamExt as _, TryStreamExt as _};
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Column, Snapshot};
-use yearbook_scan::schema::{stored_type, unchecked_schema};
+use yearbook_scan::schema::unchecked_schema;
 use yearbook_scan::{Reader, Scan};
 use yearbook_sort::SortError;
 use yearbook_storage::{ObjectStorage, StorageFailure};
@@ -248,24 +248,11 @@ pub(crate) struct AlignedSnapshot {
 }
 
 impl AlignedSnapshot {
+    /// A column of another type is another one, even where its values are stored alike.
     pub(crate) fn new(snapshot: &Snapshot, target: &[Column]) -> Self {
-        Self::aligned(snapshot, target, |wanted, column| {
-            wanted.name == column.name && type_of(wanted) == type_of(column)
-        })
-    }
-
-    /// The same, where a column of another type is another one even if its values are stored alike.
-    pub(crate) fn of_same_types(snapshot: &Snapshot, target: &[Column]) -> Self {
-        Self::aligned(snapshot, target, |wanted, column| {
+        let same = |wanted: &Column, column: &Column| {
             wanted.name == column.name && wanted.column_type == column.column_type
-        })
-    }
-
-    fn aligned(
-        snapshot: &Snapshot,
-        target: &[Column],
-        same: impl Fn(&Column, &Column) -> bool,
-    ) -> Self {
+        };
         let find =
             |wanted: &Column| snapshot.columns.iter().position(|column| same(wanted, column));
         let positions: Vec<Option<usize>> = target.iter().map(find).collect();
@@ -330,10 +317,6 @@ impl AlignedSnapshot {
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         RecordBatch::try_new_with_options(target, columns, &options)
     }
-}
-
-fn type_of(column: &Column) -> DataType {
-    stored_type(column.column_type)
 }
 
 #[cfg(test)]

@@ -87,6 +87,16 @@ pub enum PublishFailure {
         /// The catalog's error.
         source: CatalogError,
     },
+    /// The catalog did not answer the last step, which may have happened.
+    #[error(
+        "{name} is stored, and whether it is committed is not known; publish it again, which changes nothing if it is"
+    )]
+    CommitUnknown {
+        /// The dataset.
+        name: DatasetName,
+        /// The catalog's error.
+        source: CatalogError,
+    },
     /// The table was not described for readers of Iceberg, so nothing was committed.
     #[error(transparent)]
     Iceberg(#[from] IcebergFailure),
@@ -110,6 +120,18 @@ pub enum PublishFailure {
         /// The dataset.
         name: DatasetName,
     },
+}
+
+impl PublishFailure {
+    /// The failure of the last step.
+    fn after_commit(name: &DatasetName, source: CatalogError) -> Self {
+        let name = name.clone();
+        if matches!(source, CatalogError::CommitUnknown { .. }) {
+            Self::CommitUnknown { name, source }
+        } else {
+            Self::CommitFailed { name, source }
+        }
+    }
 }
 
 impl Publisher {
@@ -196,9 +218,7 @@ impl Publisher {
                         unchanged: committed == CommitOutcome::Unchanged,
                     });
                 }
-                Err(source) => {
-                    return Err(PublishFailure::CommitFailed { name: name.clone(), source });
-                }
+                Err(source) => return Err(PublishFailure::after_commit(name, source)),
             }
         }
         Err(PublishFailure::TooManyConflicts { name: name.clone() })
@@ -242,9 +262,7 @@ impl Publisher {
                     return Err(PublishFailure::TooLate(waiting));
                 }
                 Ok(outcome) => return Ok(ReleaseResult { publication, outcome }),
-                Err(source) => {
-                    return Err(PublishFailure::CommitFailed { name: name.clone(), source });
-                }
+                Err(source) => return Err(PublishFailure::after_commit(name, source)),
             }
         }
         Err(PublishFailure::TooManyConflicts { name: name.clone() })

@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use arrow::array::{Array, AsArray, Int64Array};
 use arrow::compute::cast;
-use arrow::datatypes::{Float64Type, Int64Type};
+use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use arrow::util::display::array_value_to_string;
 use futures::stream;
 use proptest::prelude::*;
@@ -22,25 +22,28 @@ use self::largest_revision::check_largest_revision;
 use super::*;
 use crate::{DataPackage, SilentReporter, SnapshotDraft, publish};
 
-/// Every column that a version may have; `extra` comes with either of its types.
-const POOL: [(&str, &[&str]); 6] = [
+/// Every column that a version may have; `extra` and `seen` come with either of their types, of
+/// which those of `seen` are stored alike.
+const POOL: [(&str, &[&str]); 7] = [
     ("id", &["integer"]),
     ("name", &["string"]),
     ("v", &["number"]),
     ("flag", &["boolean"]),
     ("extra", &["string", "integer"]),
     ("date", &["date"]),
+    ("seen", &["string", "date"]),
 ];
 
 /// Cells as a CSV file has them: nulls, empty text, text that looks like something else, floats
 /// that only their bits tell apart.
-const VALUES: [&[&str]; 6] = [
+const VALUES: [&[&str]; 7] = [
     &["1", "2", "3", "4", "5", "6", "7", "8"],
     &["", "\"\"", "null", "Māori", "\"a,b\""],
     &["", "0.0", "-0.0", "0.1", "1e300", "NaN"],
     &["", "true", "false"],
     &["", "7", "007"],
     &["2020-01-01", "2020-01-02"],
+    &["", "2020-01-01", "2020-01-02"],
 ];
 
 /// A generator of our own: a case is one number, and repeats by it.
@@ -228,7 +231,7 @@ async fn rows_of(scan: Scan) -> Vec<Row> {
 pub(crate) fn seen_with(row: &Row, old: &Snapshot, new: &Snapshot) -> Row {
     let kept = |name: &String| {
         let column = |snapshot: &Snapshot| {
-            snapshot.column_index(name).map(|position| type_of(&snapshot.columns[position]))
+            snapshot.column_index(name).map(|position| snapshot.columns[position].column_type)
         };
         column(old).is_some() && column(old) == column(new)
     };
@@ -335,7 +338,7 @@ async fn a_damaged_past_does_not_keep_the_present_from_being_published() {
     let fixture = Fixture::new();
     let (first, mut second) = versions(7);
     let old = fixture.publish(&first, None).await.snapshot;
-    second.rows = vec![vec!["1", "\"x\"", "0.5", "true", "7", "2020-01-01"]];
+    second.rows = vec![vec!["1", "\"x\"", "0.5", "true", "7", "2020-01-01", ""]];
     std::fs::remove_file(fixture.folder.path().join("store").join(ObjectStorage::key(&old.file)))
         .unwrap();
     let new = fixture.publish(&second, Some(&old)).await;

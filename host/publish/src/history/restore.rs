@@ -81,7 +81,7 @@ async fn compute_digest(
     let files = files.with_made_files(MadeFiles::from(Arc::clone(made)));
     let reader = Reader::new(files, Arc::clone(workers));
     let made = Snapshot { file: made.stored().clone(), ..snapshot.clone() };
-    let table = AlignedSnapshot::of_same_types(&made, &snapshot.columns);
+    let table = AlignedSnapshot::new(&made, &snapshot.columns);
     let blocks = blocks(table.scan(&reader).await?);
     let hasher = hash_table(workers, &snapshot.columns, blocks, &SilentReporter).await?;
     Ok(hasher.finish())

@@ -104,7 +104,7 @@ impl RewoundRows {
         };
         let newer = NewerVersion {
             snapshot: last.clone(),
-            aligned: AlignedSnapshot::of_same_types(last, columns),
+            aligned: AlignedSnapshot::new(last, columns),
             revised: changes.revised().to_vec(),
             groups,
         };
@@ -349,7 +349,7 @@ impl NewerVersion {
         (window, mut number): (Arc<OldRows>, u64),
     ) -> Result<BTreeMap<usize, ArrayRef>, PublishError> {
         let columns: Vec<Column> = self.revised_columns().cloned().collect();
-        let side = Arc::new(AlignedSnapshot::of_same_types(&self.snapshot, &columns));
+        let side = Arc::new(AlignedSnapshot::new(&self.snapshot, &columns));
         let schema = unchecked_schema(&columns);
         let mut batches = side.scan_window(reader, rows).await?.batches;
         let mut parts: Vec<Vec<ArrayRef>> = Vec::new();

@@ -27,7 +27,7 @@ pub(super) async fn read<T: Send + 'static>(
     state: T,
     take: impl Fn(&mut T, &RecordBatch) -> Result<(), SortError> + Send + Sync + 'static,
 ) -> Result<T, PublishError> {
-    let file = AlignedSnapshot::of_same_types(file, target);
+    let file = AlignedSnapshot::new(file, target);
     let rows = blocks(file.scan_window(reader, window).await?);
     let schema = unchecked_schema(target);
     let take = move |mut state: T, block: &RowBlock| {
