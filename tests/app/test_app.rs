@@ -100,6 +100,8 @@ pub struct HostFixture {
     pub storing: StorageSettings,
     /// Settings of the storage as the environment has them.
     pub variables: Vec<(String, String)>,
+    /// Bytes of versions that were dropped and of revisions, made again.
+    pub past_bytes: u64,
     /// Settings of sign-up.
     pub signup: SignupSettings,
     /// Folder of the dumps of plugins that fail; `None` for none.
@@ -119,6 +121,7 @@ impl Default for HostFixture {
             storage,
             storing: StorageSettings::default(),
             variables: Vec::new(),
+            past_bytes: 1 << 30,
             signup: SignupSettings::default(),
             dumps: None,
         }
@@ -228,11 +231,20 @@ impl TestApp {
         limits: Limits,
         release_settings: ReleaseMonitorSettings,
     ) -> Self {
-        let HostFixture { folder, database, bounds, storage, storing, variables, signup, dumps } =
-            fixture.clone();
+        let HostFixture {
+            folder,
+            database,
+            bounds,
+            storage,
+            storing,
+            variables,
+            past_bytes,
+            signup,
+            dumps,
+        } = fixture.clone();
         let store = yearbook_catalog::open(&database, &bounds).await.unwrap();
         let files = ObjectStorage::open_with(&storage, &storing, &variables).unwrap();
-        let made = MadeFiles::new(1 << 30);
+        let made = MadeFiles::new(past_bytes);
         let waiting = WaitingFiles::default();
         let files = files.with_made_files(made.clone()).with_waiting_files(waiting.clone());
         let workers = Workers::new(2);

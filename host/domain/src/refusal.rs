@@ -57,6 +57,9 @@ pub enum Refusal {
         /// Versions of an answer at most.
         limit: u64,
     },
+    /// 413: a version that retention dropped, or a table of revisions, that takes more room than
+    /// this server has for all of them.
+    HistoryTooLarge,
     /// 410: what changed since then is no longer known.
     WatermarkGone {
         /// The oldest watermark from which changes can be followed.

@@ -2,20 +2,24 @@
 //! machine when they are asked for and kept while there is room (contract-21-history). One at a
 //! time for a dataset; who waits too long is told to come again. Never touches a request.
 
-use std::collections::HashMap;
+mod failure;
+
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
+use futures::{FutureExt as _, TryFutureExt as _};
 use tokio::sync::Semaphore;
-use yearbook_catalog::{Catalog, CatalogError, KnownHistory, PastVersion};
-use yearbook_domain::{Dataset, DatasetName, Namespace, Snapshot, SnapshotId};
+use yearbook_catalog::{Catalog, KnownHistory, PastVersion};
+use yearbook_domain::{Dataset, DatasetName, Namespace, Refusal, Snapshot, SnapshotId};
 use yearbook_http::Error;
 use yearbook_http::past_files::PastFiles;
-use yearbook_publish::{PublishError, PublishMemory, RestoredVersion, RevisionRange};
-use yearbook_storage::{MadeFile, MadeFiles, ObjectStorage, StorageFailure};
+use yearbook_publish::{PublishMemory, RestoredVersion, RevisionRange};
+use yearbook_storage::{MadeFile, MadeFiles, ObjectStorage};
 use yearbook_workers::Workers;
+
+use crate::failure::Failure;
 
 /// Time that a request waits for a table.
 const WAIT: Duration = Duration::from_secs(10);
@@ -23,14 +27,18 @@ const WAIT: Duration = Duration::from_secs(10);
 /// Seconds after which a client may come again.
 const RETRY_AFTER: u64 = 5;
 
-/// Seconds after which files that are read may have been given up.
-const RETRY_WHEN_FULL: u64 = 60;
-
 /// Memory of one table that is being made.
 const MEMORY_BYTES: u64 = 256 << 20;
 
 /// Tables that are made at the same time.
 const AT_ONCE: usize = 2;
+
+/// Tables that are known to be larger than all the room.
+const TOO_LARGE: usize = 256;
+
+/// A file that is made again, by another release of the writer say, is not this many times smaller
+/// than the one that was dropped.
+const TIMES_SMALLER: u64 = 2;
 
 /// Tables that are being made and that are there.
 pub struct History {
@@ -38,6 +46,9 @@ pub struct History {
     /// Table that is being made of each dataset.
     running: Mutex<HashMap<DatasetName, (Wanted, Making)>>,
 }
+
+/// A table among those of all datasets.
+type Key = (DatasetName, Wanted);
 
 type Making = Shared<BoxFuture<'static, Result<Arc<Snapshot>, Failure>>>;
 
@@ -50,52 +61,6 @@ enum Wanted {
     Revisions { newest: u64, since: Option<u64>, oldest: Option<u64> },
 }
 
-/// Reason for which a table was not made.
-#[derive(Clone, Debug)]
-enum Failure {
-    /// The history changed meanwhile.
-    Changed,
-    /// There is no room.
-    Full,
-    /// The catalog does not answer; it was logged.
-    Catalog,
-    /// The store does not answer, or what it has is damaged.
-    Storage(StorageFailure),
-    /// Our fault; it was logged.
-    Internal,
-}
-
-impl From<CatalogError> for Failure {
-    fn from(failure: CatalogError) -> Self {
-        tracing::error!(%failure, "the catalog does not answer");
-        Self::Catalog
-    }
-}
-
-impl From<PublishError> for Failure {
-    fn from(error: PublishError) -> Self {
-        match error {
-            PublishError::Storage(failure) => Self::Storage(failure),
-            failure => {
-                tracing::error!(%failure, "cannot make a table of the past");
-                Self::Internal
-            }
-        }
-    }
-}
-
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Changed => Self::Rebuilding { retry_after: 1 },
-            Failure::Full => Self::Rebuilding { retry_after: RETRY_WHEN_FULL },
-            Failure::Catalog => Self::Unavailable,
-            Failure::Storage(failure) => failure.into(),
-            Failure::Internal => Self::Internal,
-        }
-    }
-}
-
 /// Maker of tables, which has those that it made.
 struct Maker {
     catalog: Arc<Catalog>,
@@ -104,7 +69,9 @@ struct Maker {
     made: MadeFiles,
     /// Bounds the memory of all tables that are being made.
     turns: Semaphore,
-    ready: Mutex<HashMap<(DatasetName, Wanted), Arc<Snapshot>>>,
+    ready: Mutex<HashMap<Key, Arc<Snapshot>>>,
+    /// Tables that are larger than all the room, those found last first: none is made once more.
+    too_large: Mutex<VecDeque<Key>>,
 }
 
 impl History {
@@ -117,7 +84,8 @@ impl History {
         made: MadeFiles,
     ) -> Self {
         let turns = Semaphore::new(AT_ONCE);
-        let maker = Maker { catalog, files, workers, made, turns, ready: Mutex::default() };
+        let (ready, too_large) = (Mutex::default(), Mutex::default());
+        let maker = Maker { catalog, files, workers, made, turns, ready, too_large };
         Self { maker: Arc::new(maker), running: Mutex::default() }
     }
 
@@ -128,13 +96,17 @@ impl History {
         wanted: Wanted,
         make: impl FnOnce(Arc<Maker>) -> BoxFuture<'static, Result<Table, Failure>>,
     ) -> Result<Arc<Snapshot>, Error> {
+        let key = (dataset, wanted);
+        if lock(&self.maker.too_large).contains(&key) {
+            return Err(Refusal::HistoryTooLarge.into());
+        }
         let mut make = Some(make);
         let found = tokio::time::timeout(WAIT, async {
             loop {
-                if let Some(ready) = self.maker.find_ready(&dataset, &wanted) {
+                if let Some(ready) = self.maker.find_ready(&key) {
                     return Ok(ready);
                 }
-                let (own, making) = self.join(&dataset, &wanted, &mut make);
+                let (own, making) = self.join(&key, &mut make);
                 let made = making.await;
                 // After another table of the dataset it is this one's turn.
                 if own {
@@ -148,28 +120,31 @@ impl History {
         }
     }
 
-    /// Returns what is being made of a dataset, and whether it is `wanted`; begins with that where
-    /// nothing is.
+    /// Returns what is being made of the dataset of `key`, and whether it is this table; begins
+    /// with that where nothing is.
     fn join(
         &self,
-        dataset: &DatasetName,
-        wanted: &Wanted,
+        key: &Key,
         make: &mut Option<impl FnOnce(Arc<Maker>) -> BoxFuture<'static, Result<Table, Failure>>>,
     ) -> (bool, Making) {
+        let (dataset, wanted) = key;
         let mut running = lock(&self.running);
-        running.retain(|_, (_, making)| making.peek().is_none());
+        forget_ended(&mut running);
         if let Some((other, making)) = running.get(dataset) {
             return (other == wanted, making.clone());
         }
         let maker = Arc::clone(&self.maker);
         let begun = make.take().map(|make| make(Arc::clone(&maker)));
-        let key = (dataset.clone(), wanted.clone());
+        let key = key.clone();
         // Whoever asked may leave; others wait for it.
         let task = tokio::spawn(async move {
             let Some(begun) = begun else { return Err(Failure::Internal) };
             let _turn = maker.turns.acquire().await;
-            let table = begun.await?;
-            maker.add_ready(key, table)
+            let made = begun.await.and_then(|table| maker.add_ready(&key, table));
+            if let Err(Failure::TooLarge(bytes)) = made {
+                maker.add_too_large(key, bytes);
+            }
+            made
         });
         let making = async move {
             task.await.unwrap_or_else(|failure| {
@@ -200,13 +175,17 @@ impl PastFiles for History {
         }
         let (name, namespace) = (dataset.name.clone(), dataset.namespace.clone());
         let wanted = Wanted::Version(past.snapshot.id);
+        let then = past.snapshot.clone();
         let make = {
             let name = name.clone();
             move |maker: Arc<Maker>| {
                 async move { maker.restore(name, namespace, past).await }.boxed()
             }
         };
-        self.table(name, wanted, make).boxed()
+        let found = self.table(name, wanted, make);
+        // Data may have gone back to what it was: all these versions have the file, and everything
+        // else is of this one.
+        found.map_ok(move |found| Arc::new(Snapshot { file: found.file.clone(), ..then })).boxed()
     }
 
     fn revisions(
@@ -239,6 +218,14 @@ impl Maker {
         namespace: Namespace,
         past: PastVersion,
     ) -> Result<Table, Failure> {
+        let bytes = past.snapshot.file.bytes;
+        let least = bytes / TIMES_SMALLER;
+        if least > self.made.capacity() {
+            return Err(Failure::TooLarge(bytes));
+        }
+        if !self.made.has_room(least) {
+            return Err(self.explain_no_room(least));
+        }
         let segment = self.catalog.restoration(&name, &past).await?.ok_or(Failure::Changed)?;
         tracing::info!(dataset = %name, version = past.version, "making an old version again");
         let version = RestoredVersion {
@@ -263,6 +250,9 @@ impl Maker {
         (until, since): (u64, Option<u64>),
         history: Arc<KnownHistory>,
     ) -> Result<Table, Failure> {
+        if !self.made.has_room(0) {
+            return Err(self.explain_no_room(0));
+        }
         tracing::info!(dataset = %name, versions = history.times.len(), "making a table of revisions");
         let making = yearbook_publish::revisions(
             PublishMemory::new(MEMORY_BYTES),
@@ -278,34 +268,77 @@ impl Maker {
     }
 
     /// The table, where it was made and its file is still there.
-    fn find_ready(&self, dataset: &DatasetName, wanted: &Wanted) -> Option<Arc<Snapshot>> {
+    fn find_ready(&self, key: &Key) -> Option<Arc<Snapshot>> {
         let ready = lock(&self.ready);
-        let snapshot = ready.get(&(dataset.clone(), wanted.clone()))?;
+        let snapshot = ready.get(key)?;
         self.made.find(&snapshot.file.sha256)?;
         Some(Arc::clone(snapshot))
     }
 
-    fn add_ready(
-        &self,
-        key: (DatasetName, Wanted),
-        table: Table,
-    ) -> Result<Arc<Snapshot>, Failure> {
-        let bytes = table.snapshot.file.bytes;
+    fn add_ready(&self, key: &Key, table: Table) -> Result<Arc<Snapshot>, Failure> {
+        let bytes = table.file.bytes();
         if !self.made.insert(table.file) {
-            tracing::warn!(
-                bytes,
-                "there is no room for a table of the past; raise retention.cache_bytes where this repeats"
-            );
-            return Err(Failure::Full);
+            return Err(self.explain_no_room(bytes));
         }
         let snapshot = Arc::new(table.snapshot);
         let mut ready = lock(&self.ready);
         ready.retain(|_, snapshot| self.made.contains(&snapshot.file.sha256));
-        ready.insert(key, Arc::clone(&snapshot));
+        ready.insert(key.clone(), Arc::clone(&snapshot));
         Ok(snapshot)
     }
+
+    /// The failure of a table of at least so many bytes for which there is no room.
+    fn explain_no_room(&self, bytes: u64) -> Failure {
+        if bytes > self.made.capacity() {
+            return Failure::TooLarge(bytes);
+        }
+        tracing::warn!(
+            bytes,
+            "there is no room for a table of the past beside those that were read of late, by retention.cache_bytes or by their number"
+        );
+        Failure::Full
+    }
+
+    fn add_too_large(&self, key: Key, bytes: u64) {
+        tracing::warn!(
+            dataset = %key.0,
+            bytes,
+            capacity = self.made.capacity(),
+            "a table of the past is larger than retention.cache_bytes and refused from now on; raise it above that"
+        );
+        let mut too_large = lock(&self.too_large);
+        too_large.truncate(TOO_LARGE - 1);
+        too_large.push_front(key);
+    }
+}
+
+/// Forgets tables that are made or failed, those too whose end nobody has waited for.
+fn forget_ended(running: &mut HashMap<DatasetName, (Wanted, Making)>) {
+    // Nobody else may have polled it since it ended.
+    running.retain(|_, (_, making)| making.clone().now_or_never().is_none());
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn an_outcome_that_nobody_waited_for_is_not_told_later_contract_21() {
+        let ended: Making = async { Err(Failure::Full) }.boxed().shared();
+        let going: Making = futures::future::pending().boxed().shared();
+        let name = |name: &str| DatasetName::parse(name).unwrap();
+        let wanted = Wanted::Revisions { newest: 1, since: None, oldest: None };
+        let mut running = HashMap::from([
+            (name("ended"), (wanted.clone(), ended)),
+            (name("going"), (wanted, going)),
+        ]);
+        forget_ended(&mut running);
+        assert_eq!(running.into_keys().collect::<Vec<_>>(), [name("going")]);
+    }
 }

@@ -13,7 +13,8 @@ use crate::Error;
 pub trait PastFiles: Send + Sync {
     /// Returns the version with a file that can be read: its own, or one made again.
     ///
-    /// Fails with [`Error::Rebuilding`] where that takes longer than a request may wait.
+    /// Fails with [`Error::Rebuilding`] where that takes longer than a request may wait, and with
+    /// [`yearbook_domain::Refusal::HistoryTooLarge`] where there never is room for it.
     fn open(
         &self,
         dataset: &Dataset,

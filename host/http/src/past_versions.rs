@@ -12,8 +12,8 @@ impl Core {
     /// Returns the version of `dataset` that was current at `at`, with a file that can be read.
     ///
     /// # Errors
-    /// 404 before the first version, 410 where it is not known, 503 while it is being made again;
-    /// those of the catalog and the store.
+    /// 404 before the first version, 410 where it is not known, 413 where there is no room to make
+    /// it again, 503 while it is being made; those of the catalog and the store.
     pub async fn version_at(&self, dataset: &Dataset, at: Millis) -> Result<Arc<Snapshot>, Error> {
         // Whatever the current version became when it was seen last, nothing is newer.
         if at >= dataset.current.created_at {

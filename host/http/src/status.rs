@@ -75,6 +75,7 @@ impl Error {
                 Refusal::TooManyVersions { .. } => {
                     (StatusCode::PAYLOAD_TOO_LARGE, "too_many_versions")
                 }
+                Refusal::HistoryTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "history_too_large"),
                 Refusal::WatermarkGone { .. } => (StatusCode::GONE, "watermark_gone"),
                 Refusal::BulkForbidden => (StatusCode::FORBIDDEN, "bulk_forbidden"),
                 Refusal::NoDerivatives { .. } => (StatusCode::FORBIDDEN, "no_derivatives"),

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use serde_json::json;
-use yearbook_catalog::Retention;
-use yearbook_domain::Millis;
+use yearbook_catalog::{Retention, VersionAt};
+use yearbook_domain::{DatasetName, Millis, Plan};
 use yearbook_publish::{GcSettings, collect_garbage};
-use yearbook_tests::app::TestApp;
+use yearbook_tests::app::{HostFixture, TestApp, harvest};
 
-use super::{DATA, get, next, service, used};
+use super::{DATA, at, get, next, publish, service, used};
 
 /// Drops all versions but the newest, and their files.
 async fn drop_old(app: &TestApp) -> usize {
@@ -85,6 +85,59 @@ async fn what_retention_dropped_is_read_as_of_its_time_contract_21() {
     assert_eq!(used(&app, &key).await, before + u64::from(gone.status == 200));
     let named = patiently(&app, &key, &format!("{DATA}?as_of=2024-03-01T10:00:00Z")).await;
     assert_eq!(named.header("x-service-snapshot-id"), ids[0], "the time that sentences name");
+}
+
+#[tokio::test]
+async fn a_version_that_came_back_has_its_own_time_contract_21() {
+    let app = TestApp::start().await;
+    let key = app.key(Plan::Enterprise).await;
+    // Little of it changes, so that every version is made again.
+    let rest: String = (1..=500).map(|row| format!("2024-01-02,R{row},{row},true\n")).collect();
+    let times = ["10:00:00", "11:00:00", "12:00:00", "13:00:00"];
+    for (time, value) in times.iter().zip([1, 2, 1, 3]) {
+        let rows = format!("date,region,value,final\n2024-01-01,Nelson,{value},true\n{rest}");
+        app.publish_at(&harvest().with_rows(&rows), at(&format!("2024-03-01T{time}Z"))).await;
+    }
+    assert_eq!(drop_old(&app).await, 3);
+    let name = DatasetName::parse("harvest").unwrap();
+    for time in [times[0], times[2]] {
+        let as_of = format!("2024-03-01T{time}Z");
+        let found = app.store.version_at(&name, at(&as_of)).await.unwrap();
+        assert!(matches!(found, Some(VersionAt::Past(past)) if !past.file_kept), "{time}");
+        let reply = patiently(&app, &key, &format!("{DATA}?as_of={as_of}&limit=1")).await;
+        assert_eq!(reply.header("last-modified"), format!("Fri, 01 Mar 2024 {time} GMT"));
+    }
+}
+
+#[tokio::test]
+async fn what_has_no_room_at_all_is_refused_without_making_it_twice_contract_21() {
+    let fixture = HostFixture { past_bytes: 1, ..HostFixture::default() };
+    let app = TestApp::on_fixture(&fixture).await;
+    for version in 0..3 {
+        publish(&app, version).await;
+    }
+    let key = app.key(Plan::Enterprise).await;
+    assert_eq!(drop_old(&app).await, 2);
+    let before = used(&app, &key).await;
+    let of_then = "as_of=2024-03-01T12:00:00Z";
+    for path in [
+        format!("{DATA}?{of_then}"),
+        format!("/v1/datasets/harvest/values?{of_then}"),
+        "/v1/datasets/harvest/revisions".to_owned(),
+    ] {
+        let mut reads = Vec::new();
+        for _ in 0..2 {
+            let refused = get(&app, &key, &path).await;
+            assert_eq!(refused.outcome(), (413, "history_too_large".to_owned()), "{path}");
+            assert!(!refused.headers.contains_key("retry-after"), "{path}");
+            reads.push(app.files.counts());
+        }
+        assert_eq!(reads[0], reads[1], "{path}");
+    }
+    assert_eq!(used(&app, &key).await, before);
+    // What is wrong in itself is told before.
+    let wrong = get(&app, &key, &format!("{DATA}?{of_then}&columns=x")).await;
+    assert_eq!(wrong.problems(), [("columns".to_owned(), "value_error".to_owned())]);
 }
 
 #[tokio::test]

@@ -75,6 +75,7 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
             }
             Refusal::NoSuchDataset { .. } => named,
             Refusal::TooManyVersions { .. } => is_of_versions,
+            Refusal::HistoryTooLarge => of_rows || kind == RouteKind::Values,
             Refusal::NoSuchSnapshot { .. }
             | Refusal::NotPublishedYet { .. }
             | Refusal::HistoryGone { .. }
@@ -169,6 +170,7 @@ fn all_errors(kind: RouteKind, plugins: &PluginSet) -> Vec<Error> {
         Refusal::NotPublishedYet { first: EXAMPLE_TIME },
         Refusal::HistoryGone { oldest: EXAMPLE_TIME },
         Refusal::TooManyVersions { limit: 1_000 },
+        Refusal::HistoryTooLarge,
         Refusal::WatermarkGone { oldest, as_of: Some(EXAMPLE_TIME) },
         Refusal::BulkForbidden,
         Refusal::NoDerivatives { licence: "CC-BY-ND-4.0".to_owned() },

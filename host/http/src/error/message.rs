@@ -72,6 +72,9 @@ fn refusal_message(refusal: &Refusal) -> String {
         Refusal::TooManyVersions { limit } => {
             format!("An answer has revisions of at most {limit} versions, with 16 KiB of credit; send a later since.")
         }
+        Refusal::HistoryTooLarge => {
+            "This server has too little room to put together what was published then, and trying again does not help; ask for a later time, or ask the operator.".to_owned()
+        }
         Refusal::WatermarkGone { oldest, as_of } => {
             let way = read_again(*as_of, "the rows of then");
             format!("What changed since then is no longer known;{way} read snapshot '{oldest}' or a newer one anew and go on from there.")

@@ -31,6 +31,8 @@ pub struct MadeFiles {
 struct Shared {
     /// Bytes of all files at most.
     capacity: u64,
+    /// Descriptors of all files at most.
+    descriptors: u64,
     /// Number of files, read without the lock.
     count: AtomicUsize,
     files: Mutex<HashMap<Digest, Entry>>,
@@ -79,6 +81,17 @@ impl MadeFile {
     #[must_use]
     pub fn stored(&self) -> &StoredFile {
         &self.stored
+    }
+
+    /// Returns the bytes of everything.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Descriptors that it takes.
+    fn descriptors(&self) -> u64 {
+        1 + u64::from(self.bounds.is_some())
     }
 
     /// Blocking: bytes of the file.
@@ -144,28 +157,50 @@ fn unreadable(source: std::io::Error) -> StorageFailure {
 }
 
 impl MadeFiles {
+    /// Descriptors of all files at most, however few bytes they have.
+    pub const DESCRIPTORS: u64 = 512;
+
     /// No file yet, and at most `capacity` bytes of them.
     #[must_use]
     pub fn new(capacity: u64) -> Self {
-        let shared = Shared { capacity, count: AtomicUsize::new(0), files: Mutex::default() };
-        Self { shared: Arc::new(shared) }
+        Self::with_descriptors(capacity, Self::DESCRIPTORS)
+    }
+
+    /// The same with so many descriptors at most.
+    fn with_descriptors(capacity: u64, descriptors: u64) -> Self {
+        let (count, files) = (AtomicUsize::new(0), Mutex::default());
+        Self { shared: Arc::new(Shared { capacity, descriptors, count, files }) }
+    }
+
+    /// Returns the bytes of all files at most.
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.shared.capacity
+    }
+
+    /// Returns whether a file of so many bytes can be added now.
+    #[must_use]
+    pub fn has_room(&self, bytes: u64) -> bool {
+        self.shared.holds(used_of_late(&self.lock()), (bytes, 1))
     }
 
     /// Adds a file. Gives up others that were not read for a while, where they take too much
-    /// together; returns false, and adds nothing, where that does not do.
+    /// together; returns false, and changes nothing, where that does not do.
     #[must_use]
     pub fn insert(&self, file: Arc<MadeFile>) -> bool {
         let mut files = self.lock();
-        files.remove(&file.stored.sha256);
-        let mut bytes: u64 = files.values().map(|entry| entry.file.bytes).sum();
-        while bytes.saturating_add(file.bytes) > self.shared.capacity {
+        if let Some(entry) = files.get_mut(&file.stored.sha256) {
+            entry.used = Instant::now();
+            return true;
+        }
+        let added = (file.bytes, file.descriptors());
+        if !self.shared.holds(used_of_late(&files), added) {
+            return false;
+        }
+        while !self.shared.holds(files.values(), added) {
             let oldest = files.iter().min_by_key(|(_, entry)| entry.used);
-            let Some((&digest, entry)) = oldest.filter(|(_, entry)| entry.used.elapsed() >= IDLE)
-            else {
-                return false;
-            };
-            bytes -= entry.file.bytes;
-            files.remove(&digest);
+            let Some(oldest) = oldest.map(|(digest, _)| *digest) else { break };
+            files.remove(&oldest);
         }
         files.insert(file.stored.sha256, Entry { file, used: Instant::now() });
         self.shared.count.store(files.len(), Ordering::Release);
@@ -196,6 +231,22 @@ impl MadeFiles {
     }
 }
 
+impl Shared {
+    /// Returns whether there is room for `entries` and a file of so many bytes and descriptors.
+    fn holds<'a>(&self, entries: impl Iterator<Item = &'a Entry>, added: (u64, u64)) -> bool {
+        let (bytes, descriptors) =
+            entries.fold(added, |(bytes, descriptors), Entry { file, .. }| {
+                (bytes.saturating_add(file.bytes), descriptors + file.descriptors())
+            });
+        bytes <= self.capacity && descriptors <= self.descriptors
+    }
+}
+
+/// Entries whose files are not given up.
+fn used_of_late(files: &HashMap<Digest, Entry>) -> impl Iterator<Item = &Entry> {
+    files.values().filter(|entry| entry.used.elapsed() < IDLE)
+}
+
 impl From<Arc<MadeFile>> for MadeFiles {
     /// Nothing but this file.
     fn from(file: Arc<MadeFile>) -> Self {
@@ -222,5 +273,49 @@ impl ObjectStorage {
     /// The file, where it was made on this machine.
     pub(super) fn made_file(&self, file: &StoredFile) -> Option<Arc<MadeFile>> {
         self.made_files.as_ref()?.find(&file.sha256)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn make_file(text: &str) -> MadeFile {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        MadeFile::new(file).unwrap()
+    }
+
+    /// Lets a while pass since `file` was used.
+    fn age(made: &MadeFiles, file: &MadeFile) {
+        let past = Instant::now().checked_sub(IDLE).unwrap();
+        made.lock().get_mut(&file.stored.sha256).unwrap().used = past;
+    }
+
+    #[test]
+    fn files_are_bounded_in_bytes_and_descriptors_and_what_is_in_use_stays_contract_21() {
+        let made = MadeFiles::with_descriptors(64, 4);
+        let bounded = make_file("b").with_bounds(vec![0], tempfile::tempfile().unwrap()).unwrap();
+        let files = [make_file("a"), bounded, make_file("c")].map(Arc::new);
+        let there = || files.each_ref().map(|file| made.contains(&file.stored.sha256));
+        for file in &files {
+            assert!(made.insert(Arc::clone(file)));
+        }
+        let next = Arc::new(make_file("d"));
+        assert!(!made.has_room(1) && !made.insert(Arc::clone(&next)));
+        assert!(made.insert(Arc::clone(&files[0])), "it is there already");
+        assert_eq!(there(), [true; 3]);
+
+        age(&made, &files[1]);
+        assert!(!made.insert(Arc::new(make_file(&"e".repeat(65)))));
+        assert_eq!(there(), [true; 3], "nothing is given up for what has no room all the same");
+        assert!(made.has_room(1) && made.insert(next));
+        assert_eq!(there(), [true, false, true]);
+        // The second had two descriptors.
+        assert!(made.insert(Arc::new(make_file("f"))) && !made.has_room(1));
     }
 }

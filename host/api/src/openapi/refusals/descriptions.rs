@@ -36,13 +36,18 @@ pub(super) fn describe(kind: RouteKind, status: StatusCode) -> &'static str {
             "The rows would be refused so, or the link would be longer than 2,000 characters (`link_too_long`)."
         }
         413 if kind == RouteKind::Revisions => {
-            "What rows would be refused for, or too many versions (`too_many_versions`); the sentence says what helps."
+            "What rows would be refused for, too many versions (`too_many_versions`), or more of them than there is room for (`history_too_large`); \
+             the sentence says what helps."
         }
         413 if matches!(kind, RouteKind::Data | RouteKind::LinkedRows) => {
             "`limit=0` on a large or spatial dataset without an effective bound (`unbounded_pull`), too many rows in another order than their \
              own (`sort_too_large`), `first` or `last` of too many series or a transform of too many groups (`too_many_series`), more rows \
-             than the plan's transforms see (`too_many_rows_to_transform`), or an answer that is larger than its format or transform can \
-             make (`answer_too_large`); the sentence says what helps."
+             than the plan's transforms see (`too_many_rows_to_transform`), a version of the past that takes more room than there is for it \
+             (`history_too_large`), or an answer that is larger than its format or transform can make (`answer_too_large`); the sentence \
+             says what helps."
+        }
+        413 if kind == RouteKind::Values => {
+            "A version of the past that takes more room than there is for it (`history_too_large`)."
         }
         413 => "The answer is larger than its plugin can make; the sentence says what helps.",
         414 => "The address is too long.",
