@@ -1,6 +1,8 @@
 //! Rows of all versions (contract-21-revisions): the law beside rows as of each time, pages that
 //! end where the first one did, what the route refuses, and the triangle.
 
+mod columns;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -162,44 +164,6 @@ async fn each_row_is_told_as_often_as_it_was_published_differently_contract_21()
     assert_eq!(count("where._valid_from.ge=2024-03-01T13:00:00Z").await, 3);
     let newest = get(&app, &key, &format!("{REVISIONS}?sort=-_valid_from&limit=1")).await.json();
     assert_eq!(newest[0]["_valid_from"], "2024-03-01T14:00:00Z");
-}
-
-#[tokio::test]
-async fn columns_that_come_and_go_are_seen_with_the_newest_contract_21() {
-    let app = TestApp::start().await;
-    let key = app.key(Plan::Enterprise).await;
-    let long = |value: &str| {
-        harvest().with_field("grade", "string").with_rows(&format!(
-            "date,region,value,final,grade\n2024-01-01,Nelson,1,true,{value}\n"
-        ))
-    };
-    let short = |value: u8| {
-        harvest().with_rows(&format!("date,region,value,final\n2024-01-01,Nelson,{value},true\n"))
-    };
-    let versions = [long("A"), short(1), short(2), long("A"), long("B")];
-    for (number, table) in versions.iter().enumerate() {
-        publish(&app, number, table).await;
-    }
-    for dropped in [false, true] {
-        if dropped {
-            drop_all_but_the_newest(&app).await;
-        }
-        let rows = get(&app, &key, &format!("{REVISIONS}?limit=0")).await.json();
-        let told: Vec<_> = rows
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|row| (row["value"].clone(), row["grade"].clone(), row["_valid_from"].clone()))
-            .collect();
-        let expected = [
-            (json!(1.0), json!("A"), json!(time(0))),
-            (json!(1.0), Value::Null, json!(time(1))),
-            (json!(2.0), Value::Null, json!(time(2))),
-            (json!(1.0), json!("A"), json!(time(3))),
-            (json!(1.0), json!("B"), json!(time(4))),
-        ];
-        assert_eq!(told, expected, "dropped: {dropped}");
-    }
 }
 
 #[tokio::test]
@@ -383,24 +347,6 @@ async fn one_licence_that_forbids_changed_rows_forbids_those_of_all_versions_con
     let later = get(&app, &key, &format!("{path}&since={}", time(2))).await;
     assert_eq!(later.status, 200, "{}", later.text());
     assert_eq!(get(&app, &key, REVISIONS).await.status, 200);
-}
-
-#[tokio::test]
-async fn a_date_is_no_text_contract_21() {
-    let app = TestApp::start().await;
-    let key = app.key(Plan::Enterprise).await;
-    for (number, kind, value) in [(0, "string", "zzz"), (1, "date", "2024-05-06")] {
-        let table = harvest().with_field("seen", kind).with_rows(&format!(
-            "date,region,value,final,seen\n2024-01-01,Nelson,1,true,{value}\n"
-        ));
-        publish(&app, number, &table).await;
-    }
-    let rows = get(&app, &key, &format!("{REVISIONS}?columns=seen,_valid_from")).await.json();
-    let expected = json!([
-        {"seen": null, "_valid_from": time(0)},
-        {"seen": "2024-05-06", "_valid_from": time(1)},
-    ]);
-    assert_eq!(rows, expected);
 }
 
 #[tokio::test]

@@ -9,10 +9,13 @@ use crate::StorageFailure;
 use crate::decode::{FileSource, ParquetFile, chunk_pages};
 use crate::texts::Texts;
 
+/// Text that stands for no date: rows without one, which a table of revisions may have, come first.
+const NO_DATE: &[u8] = b"";
+
 /// The first row whose date is not `before` the bound; the number of rows when there is none.
-/// `before` must hold for a prefix of the sorted dates. It sees statistics too, which may be
-/// shortened: a least value that is too low or a greatest that is too high costs a page more, never
-/// a wrong answer.
+/// `before` must hold for a prefix of the sorted dates, and is asked about the empty text for a row
+/// without one. It sees statistics too, which may be shortened: a least value that is too low or a
+/// greatest that is too high costs a page more, never a wrong answer.
 pub(crate) async fn partition_row(
     source: &FileSource,
     column: &str,
@@ -70,8 +73,12 @@ fn page_bounds(
     };
     (0..locations.len().max(1)).map(move |page| PageBounds {
         rows: first(page).unwrap_or(0)..first(page + 1).unwrap_or(end),
-        least: bounds.and_then(|bounds| bounds.min_value(page)),
-        greatest: bounds.and_then(|bounds| bounds.max_value(page)),
+        // Bounds are those of the dates that there are.
+        least: bounds.map(|bounds| {
+            let least = bounds.min_value(page).filter(|_| bounds.null_count(page) == Some(0));
+            least.unwrap_or(NO_DATE)
+        }),
+        greatest: bounds.map(|bounds| bounds.max_value(page).unwrap_or(NO_DATE)),
     })
 }
 
@@ -94,7 +101,7 @@ async fn count_before(
     let (mut low, mut high) = (0, dates.len());
     while low < high {
         let middle = low.midpoint(high);
-        if texts.get(middle).is_some_and(|date| before(date.as_bytes())) {
+        if before(texts.get(middle).map_or(NO_DATE, str::as_bytes)) {
             low = middle + 1
         } else {
             high = middle

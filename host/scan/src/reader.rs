@@ -10,7 +10,7 @@ use tracing::Instrument;
 use yearbook_cache::Cache;
 use yearbook_counters::Metric as _;
 use yearbook_domain::read_plan::{MAX_SERIES, RowOrder};
-use yearbook_domain::{Digest, ReadPlan, Snapshot, SnapshotId};
+use yearbook_domain::{Date, Digest, ReadPlan, Snapshot, SnapshotId};
 use yearbook_shares::CallerShare;
 use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
@@ -341,7 +341,10 @@ impl Reader {
     ) -> Result<Range<u64>, StorageFailure> {
         let mut window = stored_window(plan, source.parquet.rows());
         if let Some(column) = &plan.snapshot.date_column {
-            if let Some(start) = &plan.start {
+            // Rows without a date come first, and are on neither side of a bound.
+            let has_undated = || plan.snapshot.column(column).is_some_and(|dates| dates.nullable);
+            let first_day = plan.end.filter(|_| has_undated()).map(|_| Date::MIN);
+            if let Some(start) = plan.start.or(first_day) {
                 let first = date_window::partition_row(source, column, |date| {
                     date < start.as_str().as_bytes()
                 });
@@ -368,10 +371,12 @@ fn stored_window(plan: &ReadPlan, rows: u64) -> Range<u64> {
 /// metadata again takes longer than finding a hundred rows.
 fn projected_schema(parquet: &ParquetFile, plan: &ReadPlan) -> Result<SchemaRef, StorageFailure> {
     let all = 0..plan.snapshot.columns.len();
-    let whole = parquet
-        .schema_or_make(|| schema::credited_schema(plan, &all.clone().collect::<Vec<_>>()))?;
+    let make = || schema::credited_schema(plan, &all.clone().collect::<Vec<_>>());
+    let known = parquet.schema_or_make(make)?;
+    let whole =
+        if schema::has_credit(known, &plan.snapshot.credit) { Arc::clone(known) } else { make()? };
     if plan.columns.iter().copied().eq(all) {
-        return Ok(Arc::clone(whole));
+        return Ok(whole);
     }
     let projected = whole.project(&plan.columns);
     projected.map(Arc::new).map_err(|error| StorageFailure::Mismatch {

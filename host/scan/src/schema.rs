@@ -202,6 +202,13 @@ pub fn credit_entries(
     entries
 }
 
+/// Returns whether `schema` says this credit. A table of revisions is credited to the versions that
+/// are asked for, whatever file has its rows.
+pub(crate) fn has_credit(schema: &Schema, credit: &Credit) -> bool {
+    let says = |key: &str, text: &String| schema.metadata().get(key) == Some(text);
+    says("yearbook.attribution", &credit.attribution) && says("yearbook.licence", &credit.licence)
+}
+
 /// Schema metadata of the batches that `plan` reads: [`credit_entries`], and notes where there are
 /// some, one a line.
 #[must_use]

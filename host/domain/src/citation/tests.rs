@@ -14,7 +14,9 @@ use crate::read_plan::{AppliedTransform, AppliedTransforms};
 use crate::{Column, ColumnRole, ColumnType, Namespace, Snapshot, fixtures, read_plan};
 
 fn column(name: &str, role: ColumnRole) -> Column {
-    Column::new(name, ColumnType::String, role)
+    // Dates are never null.
+    let nullable = role != ColumnRole::Date;
+    Column { nullable, ..Column::new(name, ColumnType::String, role) }
 }
 
 fn credit(source: &str, attribution: &str) -> Credit {

@@ -81,7 +81,12 @@ pub(super) fn resolve_order(
 /// The order of `keys`, of those that mean the same the one that streams.
 fn shortest(snapshot: &Snapshot, keys: Vec<SortKey>) -> RowOrder {
     let natural = natural_keys(snapshot);
-    if natural.starts_with(&keys) {
+    // Nulls, which tables of revisions may have there, are stored first and asked for last.
+    let never_null = |keys: &[SortKey]| {
+        let column = |key: &SortKey| snapshot.columns.get(key.column);
+        keys.iter().filter_map(column).all(|column| !column.nullable)
+    };
+    if natural.starts_with(&keys) && never_null(&keys) {
         return RowOrder::Natural;
     }
     if let (Some((newest, rest)), Some((date, others))) =
@@ -89,6 +94,7 @@ fn shortest(snapshot: &Snapshot, keys: Vec<SortKey>) -> RowOrder {
         && snapshot.date_column.is_some()
         && *newest == (SortKey { descending: true, ..*date })
         && others.starts_with(rest)
+        && never_null(rest)
     {
         return RowOrder::NewestFirst;
     }

@@ -15,6 +15,7 @@ mod numbered;
 mod ordered;
 mod ordered_reads;
 mod ordered_room;
+mod undated;
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::DataType;

@@ -11,7 +11,9 @@ use crate::{
 };
 
 fn column(name: &str, role: ColumnRole) -> Column {
-    Column::new(name, ColumnType::String, role)
+    // Dates are never null.
+    let nullable = role != ColumnRole::Date;
+    Column { nullable, ..Column::new(name, ColumnType::String, role) }
 }
 
 fn dataset(rows: u64, dated: bool, spatial: bool) -> Dataset {
@@ -341,4 +343,31 @@ fn only_what_is_held_bounds_an_order_contract_15() {
     assert!(matches!(capped, Err(Refusal::SortTooLarge { .. })), "the cap is more than is held");
     let both = decide(&dataset(100_001, true, false), Plan::Enterprise, "sort=value&limit=0");
     assert!(matches!(both, Err(Refusal::UnboundedRequest { .. })), "the guard comes first");
+}
+
+#[test]
+fn an_order_of_columns_that_may_be_null_is_not_that_of_the_file_contract_15() {
+    // (columns that may be null, query, streamed)
+    let cases: [(&[&str], &str, bool); 9] = [
+        (&[], "sort=date", true),
+        (&[], "sort=date,region", true),
+        (&[], "sort=-date,region", true),
+        (&["region"], "sort=date", true),
+        (&["region"], "sort=date,region", false),
+        (&["region"], "sort=-date,region", false),
+        (&["date", "region"], "sort=date", false),
+        // Those that are stored first come last.
+        (&["date", "region"], "sort=-date", true),
+        (&["date", "region"], "", true),
+    ];
+    for (nullable, raw, streamed) in cases {
+        let mut dataset = dataset(10, true, false);
+        let current = Arc::make_mut(&mut dataset.current);
+        current.primary_key = vec!["date".to_owned(), "region".to_owned()];
+        for column in &mut current.columns {
+            column.nullable = nullable.contains(&column.name.as_str());
+        }
+        let order = decide(&dataset, Plan::Enterprise, raw).unwrap().order;
+        assert_eq!(order.is_streamed(), streamed, "{nullable:?}, {raw}: {order:?}");
+    }
 }

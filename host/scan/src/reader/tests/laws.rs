@@ -34,9 +34,9 @@ pub(super) fn matching(table: &RecordBatch, plan: &ReadPlan) -> Vec<u64> {
         })
     };
     let dated = |row| {
-        let date = text(0, row).unwrap();
-        plan.start.is_none_or(|start| date >= start.as_str())
-            && plan.end.is_none_or(|end| date <= end.as_str())
+        let date = text(0, row);
+        plan.start.is_none_or(|start| date.is_some_and(|date| date >= start.as_str()))
+            && plan.end.is_none_or(|end| date.is_some_and(|date| date <= end.as_str()))
     };
     let rows = 0..table.num_rows();
     rows.filter(|&row| row as u64 >= plan.first_row.unwrap_or(0) && dated(row) && contains(row))

@@ -169,16 +169,21 @@ pub(super) async fn stored(shape: &FixtureOptions, ask: &Ask) -> (StoredFixture,
 }
 
 async fn check(shape: FixtureOptions, ask: Ask) {
-    let (stored, mut plan) = stored(&shape, &ask).await;
+    let (stored, plan) = stored(&shape, &ask).await;
+    check_pages(&stored, plan, ask.max_rows).await;
+}
+
+/// Checks the rows of `plan`, whole and in pages of `max_rows`.
+pub(super) async fn check_pages(stored: &StoredFixture, mut plan: ReadPlan, max_rows: u64) {
     let all = ordered(&stored.table, &plan);
     let (rows, next) = stored.read(&plan).await.unwrap();
     assert_eq!(rows.columns(), expected(&stored.table, &all, &plan.columns).columns());
     assert_eq!(next, None);
 
     // Page by page: every row exactly once, and `next` is the row that the next page begins with.
-    plan.max_rows = Some(ask.max_rows);
+    plan.max_rows = Some(max_rows);
     let total = (!plan.is_filtered()).then_some(all.len() as u64);
-    for page in all.chunks(usize::try_from(ask.max_rows).unwrap()) {
+    for page in all.chunks(usize::try_from(max_rows).unwrap()) {
         let counts = stored.reader.scan(&plan).await.unwrap().counts;
         assert_eq!((counts.rows, counts.total), (Some(page.len() as u64), total));
         let (rows, next) = stored.read(&plan).await.unwrap();
