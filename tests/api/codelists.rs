@@ -128,6 +128,18 @@ async fn categories_have_the_labels_of_the_first_language_contract_21() {
 }
 
 #[tokio::test]
+async fn categories_behind_transforms_have_the_labels_of_their_columns_contract_21() {
+    let (app, key) = service().await;
+    let package = root().join("tests/external/common/rents");
+    app.publish_package(&package, yearbook_catalog::clock::now()).await;
+    let path = "/v1/datasets/labelled_rents/data?limit=0&apply=growth&format=json-stat";
+    let reply = app.get(path).key(&key).send().await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let region = reply.json()["dimension"]["region"]["category"].clone();
+    assert_eq!(region["label"], json!({"02": "Auckland", "09": "Wellington"}));
+}
+
+#[tokio::test]
 async fn what_is_no_cube_is_422_for_get_and_head_contract_3_head_declined() {
     let (app, key) = service().await;
     for (path, sentence) in [

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod citations;
+mod tags;
 
 use arrow::ipc::reader::StreamReader;
 use serde_json::{Value, json};

@@ -145,6 +145,10 @@ impl Settings {
                 let sentence = "only a mean has weights; ask for `aggregate.with=mean`";
                 return Err(TransformError::invalid_option("weight", sentence));
             }
+            list if listed_columns(schema, "weight", list)?.len() != 1 => {
+                let sentence = "must be one column, that of the weights";
+                return Err(TransformError::invalid_option("weight", sentence));
+            }
             name => numeric_columns(schema, "weight", name)?.first().copied(),
         };
         let named = options.text("value")?;

@@ -95,6 +95,16 @@ fn a_mean_can_have_weights_contract_16() {
 }
 
 #[test]
+fn an_infinite_value_has_one_mean_whatever_the_type_of_the_weights_contract_16() {
+    let rows = ["a inf 3", "a 1 1", "b inf -3", "c -inf 9007199254740993", "d inf 0"];
+    for columns in ["k:dimension value:value w:value:integer", "k:dimension value:value w:value"] {
+        let options = [("by", "k"), ("with", "mean"), ("weight", "w")];
+        let found = aggregated(&table(columns, &rows), &options);
+        assert_eq!(found, ["a inf", "b inf", "c -inf", "d -"], "{columns}");
+    }
+}
+
+#[test]
 fn columns_of_any_type_are_counted_contract_16() {
     let rows = ["a x", "a -", "b y", "a z"];
     let table = table("k:dimension name:attribute", &rows);
@@ -114,6 +124,8 @@ fn what_cannot_be_is_refused_at_its_option_contract_16() {
         (vec![("by", "people,price")], "value"),
         (vec![("by", "region"), ("weight", "people")], "weight"),
         (vec![("by", "region"), ("with", "mean"), ("weight", "kind")], "weight"),
+        (vec![("by", "region"), ("with", "mean"), ("weight", "people,price")], "weight"),
+        (vec![("by", "region"), ("with", "mean"), ("weight", ",")], "weight"),
         (
             vec![("by", "region"), ("with", "mean"), ("weight", "people"), ("value", "people")],
             "value",

@@ -87,10 +87,13 @@ impl Settings {
     }
 
     /// The distance of the earlier rows: without a unit that of years, which some codes may be of.
+    /// Dates are anywhere in the periods whose codes are counted, so these are a period farther at
+    /// most.
     fn before(&self) -> Option<CalendarSpan> {
         let Reference::Earlier { periods, unit } = self.reference else { return None };
         let unit = unit.unwrap_or(CalendarUnit::Year);
-        Some(CalendarSpan { count: u32::try_from(periods.min(most(unit))).ok()?, unit })
+        let more = self.axis.period.map_or(0, |_| longest_period(periods, unit));
+        Some(CalendarSpan { count: u32::try_from((periods + more).min(most(unit))).ok()?, unit })
     }
 
     /// Makes sure that the rows that codes of this form are compared with are among the earlier
@@ -167,6 +170,14 @@ fn read_distance(axis: &TimeAxis, options: &Options) -> Result<Reference, Transf
             Err(TransformError::invalid_option("periods", sentence))
         }
     }
+}
+
+/// Length of the longest period whose codes can be so many steps of a unit apart, in steps.
+fn longest_period(steps: i32, unit: CalendarUnit) -> i32 {
+    let length = unit.months().unwrap_or(1);
+    let periods = [CalendarUnit::Year, CalendarUnit::Quarter, CalendarUnit::Month];
+    let mut lengths = periods.into_iter().filter_map(CalendarUnit::months);
+    lengths.find(|months| steps * length % months == 0).map_or(0, |months| months / length)
 }
 
 /// Steps of a unit that are as many years as a transform may look back.

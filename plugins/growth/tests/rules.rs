@@ -211,8 +211,20 @@ fn rows_before_the_start_and_years_of_the_base_are_asked_for_contract_16() {
     assert_eq!(before(&months, &[("periods", "12")]), span(12, CalendarUnit::Month));
     assert_eq!(before(&dates, &[("unit", "week")]), span(1, CalendarUnit::Week));
     // Any row may be of a year.
-    assert_eq!(before(&two_regions(), &[("periods", "4")]), span(4, CalendarUnit::Year));
-    assert_eq!(before(&two_regions(), &[("unit", "quarter")]), span(1, CalendarUnit::Quarter));
+    assert_eq!(before(&two_regions(), &[("periods", "4")]), span(5, CalendarUnit::Year));
+    // Dates are anywhere in a period, of which the distance is a multiple.
+    for (unit, periods, expected) in [
+        ("month", "1", span(2, CalendarUnit::Month)),
+        ("month", "3", span(6, CalendarUnit::Month)),
+        ("month", "12", span(24, CalendarUnit::Month)),
+        ("month", "4800", span(4800, CalendarUnit::Month)),
+        ("quarter", "1", span(2, CalendarUnit::Quarter)),
+        ("quarter", "4", span(8, CalendarUnit::Quarter)),
+        ("year", "1", span(2, CalendarUnit::Year)),
+    ] {
+        let given = [("unit", unit), ("periods", periods)];
+        assert_eq!(before(&two_regions(), &given), expected, "{given:?}");
+    }
     for (base, first, last) in [
         ("2020-Q2", "2020-01-01", "2020-12-31"),
         ("2020-03", "2020-01-01", "2020-12-31"),

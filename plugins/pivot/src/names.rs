@@ -5,12 +5,16 @@ use std::collections::HashSet;
 /// Bytes that a column's name has at most.
 const MOST_BYTES: usize = 64;
 
+/// Names by which others know the columns of times. No value gets one, whether the table has such
+/// columns or not.
+const TIMES: [&str; 2] = ["date", "period"];
+
 /// Returns a name for each value: snake_case, and none that is `taken`; equal ones get `_2`, `_3`.
 pub(crate) fn column_names<'a>(
     values: impl Iterator<Item = &'a str>,
     taken: impl Iterator<Item = &'a str>,
 ) -> Vec<String> {
-    let mut taken: HashSet<String> = taken.map(str::to_owned).collect();
+    let mut taken: HashSet<String> = taken.chain(TIMES).map(str::to_owned).collect();
     let mut next_name = |value| {
         let name = snake_case(value);
         let numbered = (2..).map(|number| {
@@ -63,6 +67,11 @@ mod tests {
     fn equal_names_are_numbered_and_columns_keep_theirs_contract_16() {
         assert_eq!(names(&["A", "a", "a ", "a_2"], &[]), ["a", "a_2", "a_3", "a_2_2"]);
         assert_eq!(names(&["Date", "region"], &["date", "region"]), ["date_2", "region_2"]);
+    }
+
+    #[test]
+    fn no_value_gets_the_name_of_a_column_of_times_contract_16() {
+        assert_eq!(names(&["Date", "Period", "period"], &[]), ["date_2", "period_2", "period_3"]);
     }
 
     #[test]

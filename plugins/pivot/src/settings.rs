@@ -3,7 +3,7 @@
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::transform::{MadeType, Need, Needs, TransformError};
 use yearbook_sdk::{DataType, Field, Options, Schema};
-use yearbook_series::{TimeAxis, position};
+use yearbook_series::{TimeAxis, is_status, position};
 
 /// A request for a pivot: positions of columns.
 #[derive(Debug)]
@@ -22,13 +22,7 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn new(schema: &Schema, options: &Options) -> Result<Self, TransformError> {
-        let column = match options.text("column")? {
-            "" => {
-                let sentence = "is required: the column whose values become columns";
-                return Err(TransformError::invalid_option("column", sentence));
-            }
-            name => position(schema, "column", name)?,
-        };
+        let column = read_column(schema, options.text("column")?)?;
         let value = read_value(schema, column, options.text("value")?)?;
         let field = &schema.fields[value];
         let value_type = match field.value_type() {
@@ -47,8 +41,9 @@ impl Settings {
         let is_of_revisions = schema.fields[column].name == "_valid_from";
         let is_other = |at: &usize| {
             let field = &schema.fields[*at];
-            let goes =
-                field.role() == Some(Role::Value) || (is_of_revisions && field.name == "_valid_to");
+            let goes = field.role() == Some(Role::Value)
+                || is_status(field)
+                || (is_of_revisions && field.name == "_valid_to");
             !goes && *at != column && *at != value && !is_time(*at)
         };
         let others = (0..schema.fields.len()).filter(is_other).collect();
@@ -69,6 +64,31 @@ impl Settings {
             ..Needs::default()
         }
     }
+}
+
+fn read_column(schema: &Schema, name: &str) -> Result<usize, TransformError> {
+    let refuse = |sentence: String| Err(TransformError::invalid_option("column", sentence));
+    if name.is_empty() {
+        return refuse("is required: the column whose values become columns".to_owned());
+    }
+    let column = position(schema, "column", name)?;
+    if can_be_coded(&schema.fields[column]) {
+        return Ok(column);
+    }
+    // Values of these are not stored, whatever their type.
+    let is_none = |field: &Field| matches!(field.role(), Some(Role::Value | Role::Geometry));
+    let others = schema.fields.iter().filter(|field| can_be_coded(field) && !is_none(field));
+    let names: Vec<&str> = others.take(40).map(|field| field.name.as_str()).collect();
+    refuse(format!(
+        "`{name}` holds neither text nor integers nor booleans, which alone can become columns; \
+         these can: {}",
+        names.join(", ")
+    ))
+}
+
+/// Returns whether a column has a type of which distinct values are stored.
+fn can_be_coded(field: &Field) -> bool {
+    matches!(field.value_type(), DataType::Utf8 | DataType::Int64 | DataType::Boolean)
 }
 
 fn read_value(schema: &Schema, column: usize, name: &str) -> Result<usize, TransformError> {

@@ -103,7 +103,7 @@ impl Transform for Resample {
                 columns.push(OutputColumn { role: Some(Role::Date), ..date });
                 made.push(MadeColumn::Date);
                 if settings.axis.period.is_none() {
-                    columns.push(period("period"));
+                    columns.push(period(&settings.period_name(schema)));
                     made.push(MadeColumn::Period);
                 }
             } else if settings.axis.period == Some(at) {

@@ -54,6 +54,16 @@ impl Settings {
         Ok(Self { axis, date, values, to, form, with, partial })
     }
 
+    /// Returns a name for periods that are made, which no other column of the answer has: it need
+    /// not be that of periods there.
+    pub(crate) fn period_name(&self, schema: &Schema) -> String {
+        let others = || self.values.iter().chain(&self.axis.series).chain([&self.date]);
+        let is_taken = |name: &String| others().any(|at| schema.fields[*at].name == *name);
+        let numbered = (2..).map(|number| format!("period_{number}"));
+        let mut names = std::iter::once("period".to_owned()).chain(numbered);
+        names.find(|name| !is_taken(name)).unwrap_or_default()
+    }
+
     pub(crate) fn needs(&self) -> Needs {
         let time = self.axis.period.map_or(Need::days(self.date), Need::plain);
         let values = self.values.iter().copied().map(Need::plain);

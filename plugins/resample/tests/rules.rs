@@ -276,11 +276,29 @@ fn what_cannot_be_is_refused_contract_16() {
 
 #[test]
 fn columns_that_are_no_part_of_a_series_are_left_out_contract_16() {
-    let columns = "note:attribute date:date region:dimension n:value period:period x:value";
-    let table = table(columns, &["a 2020-01-01 n 1 2020 2", "b 2021-01-01 n 3 2021 4"]);
+    let columns =
+        "note:attribute date:date region:dimension n:value period:period x:value flag:status";
+    let table = table(columns, &["a 2020-01-01 n 1 2020 2 P", "b 2021-01-01 n 3 2021 4 -"]);
     let answer = run::<Resample>(&table, &[("to", "year")]).unwrap();
     assert_eq!(answer[0], "date region n period x");
     assert_eq!(answer[1..], ["2020-01-01 n 1 2020 2", "2021-01-01 n 3 2021 4"]);
+}
+
+#[test]
+fn a_period_that_is_made_has_a_name_of_its_own_contract_16() {
+    for (columns, names, rows) in [
+        ("date:date period:dimension value:value", "date period_2 period value", "a 1"),
+        ("date:date value:value period:value", "date period_2 value period", "1 2"),
+        ("period:date value:value period_2:value", "period period_3 value period_2", "1 2"),
+        // It does not come out itself.
+        ("date:date period:attribute value:value", "date period value", "a 1"),
+    ] {
+        let table = table(columns, &[format!("2020-01-01 {rows}")]);
+        let table = table.metadata("yearbook.axis", "month");
+        let answer = run::<Resample>(&table, &[("to", "year"), ("partial", "true")]).unwrap();
+        assert_eq!(answer[0], names);
+        assert!(answer[1].starts_with("2020-01-01 2020 "), "{answer:?}");
+    }
 }
 
 proptest! {

@@ -8,7 +8,9 @@ use yearbook_sdk::transform::{
     TransformError, TransformOutput,
 };
 use yearbook_sdk::{Column, Field, Kind, Options, Parameter, Schema, Transform};
-use yearbook_series::{Number, RecentValues, SeriesMap, Summary, make_number, read_number};
+use yearbook_series::{
+    Number, RecentValues, SeriesMap, Summary, is_status, make_number, read_number,
+};
 
 use settings::Settings;
 
@@ -82,7 +84,10 @@ impl Transform for Rolling {
             made.push(made_type);
             OutputColumn { role: field.role().or(column.role), ..column }
         };
-        let columns = schema.fields.iter().enumerate().map(column).collect();
+        // A status is that of the value of a row, and not of a window.
+        let stays =
+            |(at, field): &(usize, &Field)| settings.columns.contains(at) || !is_status(field);
+        let columns = schema.fields.iter().enumerate().filter(stays).map(column).collect();
         let output = TransformOutput { columns, rows: Relation::Same, order: Vec::new() };
         Ok(Self { settings, series: SeriesMap::default(), made, output })
     }

@@ -53,7 +53,9 @@ impl Settings {
             TimeAxis { date, .. } => date.map(Need::days),
         };
         let values = self.columns.iter().copied().map(Need::plain);
-        let count = u32::try_from(self.window - 1).ok().filter(|count| *count > 0);
+        // One more than the window reaches back: it counts whole units, and dates are anywhere in
+        // theirs.
+        let count = u32::try_from(self.window).ok().filter(|count| *count > 1);
         Needs {
             columns: time.into_iter().chain(values).collect(),
             groups: Some(self.axis.series.clone()),

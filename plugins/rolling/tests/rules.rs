@@ -75,6 +75,15 @@ fn other_columns_pass_and_a_count_has_no_unit_contract_16() {
 }
 
 #[test]
+fn statuses_of_values_are_left_out_contract_16() {
+    let columns = "date:date period:period value:value value_status:status";
+    let rows = ["2024-01-01 2024-01 1 -", "2024-02-01 2024-02 3 P"];
+    let answer = run::<Rolling>(&table(columns, &rows), &[("window", "2")]).unwrap();
+    let expected = ["date period value", "2024-01-01 2024-01 -", "2024-02-01 2024-02 2"];
+    assert_eq!(answer, expected);
+}
+
+#[test]
 fn dates_without_periods_are_counted_by_the_distance_of_the_table_contract_16() {
     let dates = table(
         "date:date value:value:integer",
@@ -90,8 +99,11 @@ fn dates_without_periods_are_counted_by_the_distance_of_the_table_contract_16() 
 #[test]
 fn the_first_row_of_an_answer_has_a_result_like_any_other_contract_16() {
     let before = |given: &[(&str, &str)]| needs(&two_regions(), given).unwrap().before;
-    assert_eq!(before(&[]), Some(CalendarSpan { count: 2, unit: CalendarUnit::Year }));
+    assert_eq!(before(&[]), Some(CalendarSpan { count: 3, unit: CalendarUnit::Year }));
     assert_eq!(before(&[("window", "1")]), None);
+    // The host takes no span that is longer.
+    let longest = Some(CalendarSpan { count: 400, unit: CalendarUnit::Year });
+    assert_eq!(before(&[("window", "400")]), longest);
     let given = [("partial", "true"), ("with", "sum")];
     let whole = run::<Rolling>(&two_regions(), &given).unwrap();
     for start in ["2020-02-01", "2020-03-15", "2020-06-01"] {
@@ -99,6 +111,33 @@ fn the_first_row_of_an_answer_has_a_result_like_any_other_contract_16() {
         let expected: Vec<String> = whole.iter().skip(1).filter(later).cloned().collect();
         let found = run_from::<Rolling>(&two_regions(), start, &given).unwrap();
         assert_eq!(found[1..], expected, "{start}");
+    }
+}
+
+/// Dates are anywhere in the months, weeks and years that are counted.
+#[test]
+fn a_window_is_whole_wherever_the_answer_begins_contract_16() {
+    let dates = |unit: &str, rows: [&str; 4]| {
+        table("date:date value:value", &rows).metadata("yearbook.axis", unit)
+    };
+    let years =
+        ["2021-07-01 2021 1", "2022-01-31 2022 2", "2023-01-01 2023 3", "2024-12-31 2024 5"];
+    for table in [
+        dates("month", ["2024-01-31 1", "2024-02-29 2", "2024-03-28 3", "2024-04-30 5"]),
+        // Sundays and Mondays.
+        dates("week", ["2024-01-07 1", "2024-01-08 2", "2024-01-21 3", "2024-01-22 5"]),
+        dates("quarter", ["2023-07-01 1", "2023-12-31 2", "2024-01-01 3", "2024-06-30 5"]),
+        table("date:date period:period value:value", &years),
+    ] {
+        for window in ["2", "3"] {
+            let whole = run::<Rolling>(&table, &[("window", window)]).unwrap();
+            for row in &whole[1..] {
+                let start = &row[..10];
+                let found = run_from::<Rolling>(&table, start, &[("window", window)]).unwrap();
+                assert_eq!(found[1], *row, "{window} from {start}");
+            }
+            assert!(!whole[4].ends_with('-'), "{whole:?}");
+        }
     }
 }
 

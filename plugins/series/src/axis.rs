@@ -12,7 +12,7 @@ const VALID_FROM: &str = "_valid_from";
 /// Columns that tell series and times, by their positions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimeAxis {
-    /// The date column.
+    /// The date column, whose text is always a date.
     pub date: Option<usize>,
     /// The column of period codes.
     pub period: Option<usize>,
@@ -51,8 +51,9 @@ impl TimeAxis {
             }
             None => all().filter(|(_, field)| is_series(field)).map(|(at, _)| at).collect(),
         };
+        let is_date = |field: &Field| field.role() == Some(Role::Date) && field.is_date();
         Self {
-            date: schema.position(Role::Date),
+            date: all().find(|(_, field)| is_date(field)).map(|(at, _)| at),
             period: schema.position(Role::Period),
             series,
             unit: schema.metadata("yearbook.axis").and_then(CalendarUnit::parse),

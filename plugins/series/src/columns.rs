@@ -58,6 +58,12 @@ pub fn is_numeric(field: &Field) -> bool {
     matches!(field.value_type(), DataType::Int64 | DataType::Float64)
 }
 
+/// Returns whether a column holds statuses of values, which are true of these values alone.
+#[must_use]
+pub fn is_status(field: &Field) -> bool {
+    field.metadata("yearbook.role") == Some("status")
+}
+
 /// Returns the position of the column that an option names.
 ///
 /// # Errors

@@ -10,8 +10,8 @@ pub mod testing;
 
 pub use axis::TimeAxis;
 pub use columns::{
-    Number, is_numeric, listed_columns, make_number, numeric_columns, position, read_number,
-    value_columns,
+    Number, is_numeric, is_status, listed_columns, make_number, numeric_columns, position,
+    read_number, value_columns,
 };
 pub use recent_values::{RecentValues, descending_rows};
 pub use series_map::{Series, SeriesMap};

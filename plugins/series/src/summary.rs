@@ -111,8 +111,14 @@ impl Summary {
         let weights = self.weights.get_or_insert_default();
         let (Some(value), Some(weight)) = (value, weight) else { return };
         self.count += 1;
+        doubles(weight).for_each(|part| weights.add(part));
+        let (nearest, nearest_weight) = (value.to_f64(), weight.to_f64());
+        if !(nearest.is_finite() && nearest_weight.is_finite()) {
+            // Parts of an integer may be 0, or of two signs: times an infinity they add up to NaN.
+            self.total.add_product(nearest, nearest_weight);
+            return;
+        }
         for weight in doubles(weight) {
-            weights.add(weight);
             for part in doubles(value) {
                 self.total.add_product(part, weight);
             }

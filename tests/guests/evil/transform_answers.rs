@@ -39,7 +39,7 @@ fn answer(attack: &TransformAttack) -> (u16, &'static str) {
         ChainEnd::Rows(..) => (200, ""),
         ChainEnd::Rejected(_) => (422, "invalid_parameters"),
         ChainEnd::Failed(_) => match name {
-            "t_sentence_schema" | "t_sentence_option" | "t_sentence_rows" => {
+            "t_sentence_schema" | "t_sentence_option" | "t_sentence_rows" | "t_needs_codes" => {
                 (422, "invalid_parameters")
             }
             "t_sentence_large" => (413, "answer_too_large"),

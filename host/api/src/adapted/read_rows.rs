@@ -154,6 +154,7 @@ impl SelectedRows {
                     ..rows.shape.clone()
                 };
                 plan.source = RowSource::Transformed(Arc::new(TransformedRows {
+                    input: Arc::clone(&rows.input),
                     plan: Arc::clone(&rows.plan),
                     steps: rows.steps.clone(),
                     chain: rows.chain.clone(),

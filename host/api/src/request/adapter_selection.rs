@@ -9,7 +9,7 @@ use http::request::Parts;
 use yearbook_catalog::clock;
 use yearbook_domain::query::Operator;
 use yearbook_domain::values::ValuesQuery;
-use yearbook_domain::{DatasetName, Date, Refusal, ValidationError};
+use yearbook_domain::{DatasetName, Date, Refusal, ValidationError, name};
 use yearbook_http::Error;
 use yearbook_http::language::WantedLanguages;
 use yearbook_sandbox::catalogue::{self, Condition, Pick, Selection, ValueQuery, Version};
@@ -262,7 +262,9 @@ fn parameter(condition: &Condition) -> String {
         catalogue::Operator::Starts => Operator::Starts,
         catalogue::Operator::IsNull | catalogue::Operator::IsNotNull => Operator::Null,
     };
-    operator.parameter(&condition.column)
+    // It stands beside each of thousands of values, and no column has a longer name.
+    let column = &condition.column;
+    operator.parameter(&column[..column.floor_char_boundary(name::MAX_BYTES + 1)])
 }
 
 #[cfg(test)]

@@ -66,7 +66,8 @@ impl DataRequest {
             let schema = schema.project(&plan.columns);
             Arc::new(schema.map_err(|error| Error::internal("project a schema", &error))?)
         };
-        let rows = TransformedRows { plan: Arc::new(plan), steps, chain, shape, schema };
+        let (input, plan) = (Arc::clone(&input.snapshot), Arc::new(plan));
+        let rows = TransformedRows { input, plan, steps, chain, shape, schema };
         Ok(ResponsePlan::new(self, auth, RowSource::Transformed(Arc::new(rows)), options))
     }
 }

@@ -60,19 +60,19 @@ impl ChainCache {
 }
 
 /// Key of a chain. The snapshot decides the schema and the values, with the columns and conditions
-/// of the selection; its file, in which of their forms they are read; the dataset, what is
-/// credited.
+/// of the selection; its file, in which of their forms they are read; the dataset and the credit,
+/// which for revisions is that of several snapshots, what is credited.
 fn key(steps: &[TransformStep], axis: Option<CalendarUnit>, input: &ReadPlan) -> String {
     let step = |step: &TransformStep| {
         let TransformStep { transform, options } = step;
         (transform.digest().to_string(), transform.description().parameters.complete(options))
     };
     let steps: Vec<_> = steps.iter().map(step).collect();
-    let Snapshot { id, file, created_at, .. } = &*input.snapshot;
+    let Snapshot { id, file, created_at, credit, .. } = &*input.snapshot;
     let ReadPlan { dataset, namespace, columns, .. } = input;
     let (file, selection) = (&file.sha256, selection_text(input));
     // `Debug` quotes texts, so no two keys read the same.
     format!(
-        "{namespace} {dataset} {id} {file} {created_at:?} {axis:?} {columns:?} {steps:?} {selection:?}"
+        "{namespace} {dataset} {id} {file} {created_at:?} {credit:?} {axis:?} {columns:?} {steps:?} {selection:?}"
     )
 }

@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use yearbook_domain::{Millis, ReadPlan};
+use yearbook_domain::metadata_key::AXIS;
+use yearbook_domain::{Millis, ReadPlan, Snapshot};
 use yearbook_http::content_coding::ContentCoding;
 use yearbook_http::{AuthenticatedCaller, EntityTag};
 use yearbook_sandbox::{
@@ -30,6 +31,8 @@ pub(crate) enum RowSource {
 
 /// Rows that transforms make.
 pub(crate) struct TransformedRows {
+    /// The snapshot whose rows go in.
+    pub(crate) input: Arc<Snapshot>,
     /// The request, resolved against the columns that the last transform gives.
     pub(crate) plan: Arc<ReadPlan>,
     /// The transforms with their options.
@@ -164,9 +167,11 @@ impl RowSource {
     fn entity_tag(&self, encoder: &PluginEncoder, options: &[OptionValue]) -> EntityTag {
         let (description, digest) = (encoder.description(), encoder.digest());
         match self {
-            Self::Snapshot(plan) => row_tag::of_rows(plan, &[], description, digest, options),
+            Self::Snapshot(plan) => row_tag::of_rows(plan, &[], None, description, digest, options),
             Self::Transformed(rows) => {
-                row_tag::of_rows(&rows.plan, &rows.steps, description, digest, options)
+                let told = rows.chain.input_schema().map(|schema| schema.metadata());
+                let axis = told.and_then(|told| told.get(AXIS)).map(String::as_str);
+                row_tag::of_rows(&rows.plan, &rows.steps, axis, description, digest, options)
             }
             Self::Changes(selection) => {
                 row_tag::of_changes(&selection.plan, description, digest, options)

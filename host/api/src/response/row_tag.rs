@@ -10,12 +10,17 @@ use yearbook_scan::{BATCHING_VERSION, ChangesPlan};
 
 /// Changes whenever the same transforms would be run otherwise on the same rows, or what they give
 /// be cut into other batches; part of the tag of every body that a transform takes part in.
-const CHAIN_VERSION: u64 = 2;
+const CHAIN_VERSION: u64 = 3;
 
-/// Returns the tag of the body that `plan` makes, whose rows go through `transforms`.
+/// Column that tables of revisions alone have.
+const VALID_FROM: &str = "_valid_from";
+
+/// Returns the tag of the body that `plan` makes, whose rows go through `transforms`. `axis`: the
+/// unit of time that the first of them is told of.
 pub(super) fn of_rows(
     plan: &ReadPlan,
     transforms: &[TransformStep],
+    axis: Option<&str>,
     description: &EncoderDescription,
     digest: &Digest,
     chosen: &[OptionValue],
@@ -25,8 +30,7 @@ pub(super) fn of_rows(
     hash.text(plan.namespace.as_str());
     hash.text(plan.snapshot.id.as_str());
     hash.text(plan.snapshot.file.sha256.as_str());
-    hash.number(plan.columns.len() as u64);
-    plan.columns.iter().for_each(|column| hash.number(*column as u64));
+    hash.positions(&plan.columns);
     let [start, end] = [&plan.start, &plan.end].map(|date| date.as_ref().map(Date::as_str));
     for text in [start, end, plan.search_text.as_deref()] {
         hash.optional(text, FieldHasher::text);
@@ -45,6 +49,20 @@ pub(super) fn of_rows(
         hash.number(plan.skip);
         hash.optional(plan.row, FieldHasher::number);
         hash.number(u64::from(plan.row_numbers));
+    }
+    // Revisions are credited to several versions, which neither id nor file tells.
+    if plan.stored_rows().snapshot.column_index(VALID_FROM).is_some() {
+        hash.credit(&plan.stored_rows().snapshot.credit);
+    }
+    if description.codes {
+        // Encoders that are told of codes are told when the version was published, and data may go
+        // back to what it was.
+        hash.number(plan.stored_rows().snapshot.created_at.0.cast_unsigned());
+    }
+    if let Some(applied) = &plan.applied {
+        // The columns above are positions in a table that is made of these.
+        hash.positions(&applied.input.columns);
+        hash.optional(axis, FieldHasher::text);
     }
     for step in transforms {
         hash.number(CHAIN_VERSION);
@@ -95,6 +113,11 @@ impl FieldHasher {
 
     fn number(&mut self, number: u64) {
         self.0.update(number.to_le_bytes());
+    }
+
+    fn positions(&mut self, columns: &[usize]) {
+        self.number(columns.len() as u64);
+        columns.iter().for_each(|column| self.number(*column as u64));
     }
 
     /// Every word of `credit` that travels with rows.
@@ -167,46 +190,32 @@ mod tests {
     use std::sync::Arc;
 
     use serde_json::{Value, json};
-    use yearbook_domain::{DatasetName, Namespace};
+    use yearbook_domain::read_plan::AppliedTransforms;
+    use yearbook_domain::{DatasetName, Namespace, Snapshot};
 
     use super::*;
     use yearbook_sandbox::PluginParameters;
 
-    /// The tag of changes in which `value` stands at `pointer`.
-    fn changes_tag(pointer: &str, value: Value) -> EntityTag {
-        let column = json!({"name": "a", "type": "string", "nullable": true, "role": "value", "unit": null, "description": null, "few_values": false, "text_traits": 0});
-        let (old, new) = ("0".repeat(64), "1".repeat(64));
-        let (from, to) = ("01ab".repeat(8), "02cd".repeat(8));
-        let line = json!({"attribution": "A", "licence": "A"});
-        let mut plan = json!({
-            "snapshot": {
-                "id": from, "created_at": 0, "rows": 1, "file": {"sha256": old, "bytes": 1}, "title": null, "description": null, "keywords": [],
-                "credit": {
-                    "source": "A", "attribution": "A", "licence": "A", "licence_title": null, "licence_url": null, "source_url": null,
-                    "source_url_precision": null, "sources": [],
-                },
-                "refresh_cadence": null, "bulk_redistribution": true, "columns": [column], "primary_key": [], "dimensions": [],
-                "date_column": null, "date_range": null, "layout": "long", "bbox": null,
+    fn column(name: &str) -> Value {
+        json!({"name": name, "type": "string", "nullable": true, "role": "value", "unit": null, "description": null, "few_values": false, "text_traits": 0})
+    }
+
+    fn snapshot(columns: &[&str]) -> Value {
+        let columns: Vec<Value> = columns.iter().map(|name| column(name)).collect();
+        json!({
+            "id": "01ab".repeat(8), "created_at": 0, "rows": 1, "file": {"sha256": "0".repeat(64), "bytes": 1}, "title": null,
+            "description": null, "keywords": [],
+            "credit": {
+                "source": "A", "attribution": "A", "licence": "A", "licence_title": null, "licence_url": null, "source_url": null,
+                "source_url_precision": null, "sources": [],
             },
-            "set": {
-                "from": from, "to": to, "version": 1, "committed_at": 0, "rows": 9, "file": {"sha256": new, "bytes": 1}, "columns": [column],
-                "counts": {"inserted": 9, "deleted": 0, "updated": 0}, "from_credit": line, "to_credit": line,
-            },
-            "geometry": true, "start": 0, "end": 5, "digest": old,
-        });
-        *plan.pointer_mut(pointer).unwrap() = value;
-        let snapshot: yearbook_domain::Snapshot =
-            serde_json::from_value(plan["snapshot"].clone()).unwrap();
-        let set = serde_json::from_value(plan["set"].clone()).unwrap();
-        let changes = ChangesPlan {
-            dataset: DatasetName::parse("cpi").unwrap(),
-            namespace: Namespace::parse("prices").unwrap(),
-            columns: snapshot.columns.clone(),
-            snapshot: Arc::new(snapshot),
-            geometry: plan["geometry"].as_bool().unwrap(),
-            parts: vec![(set, plan["start"].as_u64().unwrap()..plan["end"].as_u64().unwrap())],
-        };
-        let description = EncoderDescription {
+            "refresh_cadence": null, "bulk_redistribution": true, "columns": columns, "primary_key": [], "dimensions": [],
+            "date_column": null, "date_range": null, "layout": "long", "bbox": null,
+        })
+    }
+
+    fn encoder() -> EncoderDescription {
+        EncoderDescription {
             format: "f".to_owned(),
             version: "1.0.0".to_owned(),
             media_type: "text/plain".to_owned(),
@@ -218,8 +227,90 @@ mod tests {
             compressible: true,
             parameters: PluginParameters::default(),
             docs: String::new(),
+        }
+    }
+
+    /// The plan of all rows of `snapshot`.
+    fn all_rows(snapshot: Value) -> ReadPlan {
+        let snapshot: Snapshot = serde_json::from_value(snapshot).unwrap();
+        let (name, namespace) = (DatasetName::parse("cpi"), Namespace::parse("prices"));
+        ReadPlan::full_scan(name.unwrap(), namespace.unwrap(), Arc::new(snapshot))
+    }
+
+    fn rows_tag(plan: &ReadPlan, axis: Option<&str>) -> EntityTag {
+        of_rows(plan, &[], axis, &encoder(), &"0".repeat(64).parse().unwrap(), &[])
+    }
+
+    /// The tag of changes in which `value` stands at `pointer`.
+    fn changes_tag(pointer: &str, value: Value) -> EntityTag {
+        let (old, new) = ("0".repeat(64), "1".repeat(64));
+        let (from, to) = ("01ab".repeat(8), "02cd".repeat(8));
+        let line = json!({"attribution": "A", "licence": "A"});
+        let mut plan = json!({
+            "snapshot": snapshot(&["a"]),
+            "set": {
+                "from": from, "to": to, "version": 1, "committed_at": 0, "rows": 9, "file": {"sha256": new, "bytes": 1}, "columns": [column("a")],
+                "counts": {"inserted": 9, "deleted": 0, "updated": 0}, "from_credit": line, "to_credit": line,
+            },
+            "geometry": true, "start": 0, "end": 5, "digest": old,
+        });
+        *plan.pointer_mut(pointer).unwrap() = value;
+        let snapshot: Snapshot = serde_json::from_value(plan["snapshot"].clone()).unwrap();
+        let set = serde_json::from_value(plan["set"].clone()).unwrap();
+        let changes = ChangesPlan {
+            dataset: DatasetName::parse("cpi").unwrap(),
+            namespace: Namespace::parse("prices").unwrap(),
+            columns: snapshot.columns.clone(),
+            snapshot: Arc::new(snapshot),
+            geometry: plan["geometry"].as_bool().unwrap(),
+            parts: vec![(set, plan["start"].as_u64().unwrap()..plan["end"].as_u64().unwrap())],
         };
-        of_changes(&changes, &description, &plan["digest"].as_str().unwrap().parse().unwrap(), &[])
+        of_changes(&changes, &encoder(), &plan["digest"].as_str().unwrap().parse().unwrap(), &[])
+    }
+
+    #[test]
+    fn what_transforms_are_given_is_part_of_a_tag_contract_16() {
+        let made = |columns: Vec<usize>, axis: Option<&str>| {
+            let input = ReadPlan { columns, ..all_rows(snapshot(&["a", "b", "c"])) };
+            let applied = AppliedTransforms { input, transforms: Vec::new() };
+            let made = all_rows(snapshot(&["a", "b"]));
+            rows_tag(&ReadPlan { applied: Some(Arc::new(applied)), ..made }, axis)
+        };
+        let tags = [
+            rows_tag(&all_rows(snapshot(&["a", "b"])), None),
+            made(vec![0, 1, 2], None),
+            made(vec![0, 1], None),
+            made(vec![0, 2], None),
+            made(vec![0, 1, 2], Some("month")),
+            made(vec![0, 1, 2], Some("year")),
+        ];
+        for (at, tag) in tags.iter().enumerate() {
+            assert!(!tags[..at].contains(tag), "{at}");
+        }
+    }
+
+    #[test]
+    fn what_tells_the_time_of_a_version_has_a_tag_of_its_own_contract_3() {
+        let tag = |created_at: i64, codes: bool| {
+            let mut snapshot = snapshot(&["a"]);
+            snapshot["created_at"] = json!(created_at);
+            let description = EncoderDescription { codes, ..encoder() };
+            let digest = "0".repeat(64).parse().unwrap();
+            of_rows(&all_rows(snapshot), &[], None, &description, &digest, &[])
+        };
+        assert_ne!(tag(0, true), tag(1_000, true));
+        assert_eq!(tag(0, false), tag(1_000, false));
+    }
+
+    #[test]
+    fn revisions_have_the_tag_of_their_credit_contract_21() {
+        let credited = |column: &str, credit: &str| {
+            let mut snapshot = snapshot(&["a", column]);
+            snapshot["credit"]["attribution"] = json!(credit);
+            rows_tag(&all_rows(snapshot), None)
+        };
+        assert_ne!(credited(VALID_FROM, "A"), credited(VALID_FROM, "A; B"));
+        assert_eq!(credited("b", "A"), credited("b", "A; B"), "the id of a snapshot tells it");
     }
 
     #[test]

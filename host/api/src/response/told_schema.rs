@@ -6,7 +6,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use yearbook_domain::Snapshot;
 use yearbook_domain::metadata_key::PRIMARY_KEY;
 use yearbook_domain::values::ValueLabels;
-use yearbook_sandbox::{BoxError, PluginEncoder, with_codes, with_labelled_codes};
+use yearbook_sandbox::{BoxError, PluginEncoder, with_labelled_codes};
 use yearbook_scan::Reader;
 use yearbook_storage::StorageFailure;
 
@@ -30,31 +30,45 @@ impl RowSource {
             Self::Snapshot(plan) if encoder.description().codes => {
                 let (schema, codes) = reader.coded_schema(plan).await?;
                 let schema = with_time(schema, &plan.snapshot);
-                let stored = reader.stored_values(&plan.snapshot).await?;
-                // In the first language: rows know no other.
-                let labels = ValueLabels::new(stored, None);
+                let labels = own_labels(reader, &plan.snapshot).await?;
                 Ok(with_labelled_codes(&schema, codes, |column, values| {
                     labels_of(&labels, &plan.snapshot, column, values)
                 }))
             }
             Self::Transformed(rows) if encoder.description().codes => {
-                coded_transformed(rows).await.map_err(storage_failure)
+                coded_transformed(rows, reader).await
             }
             _ => self.schema(),
         }
     }
 }
 
-async fn coded_transformed(rows: &TransformedRows) -> Result<SchemaRef, BoxError> {
-    // The shape chooses among the chain's columns.
-    let codes = rows.chain.codes().await?;
+async fn coded_transformed(
+    rows: &TransformedRows,
+    reader: &Reader,
+) -> Result<SchemaRef, StorageFailure> {
+    let codes = rows.chain.codes().await.map_err(storage_failure)?;
+    let labels = own_labels(reader, &rows.input).await?;
     let mut schema = rows.schema.as_ref().clone();
     let key = rows.chain.schema().metadata().get(PRIMARY_KEY).cloned();
     let mut metadata = schema.metadata().clone();
     metadata.extend(key.map(|key| (PRIMARY_KEY.to_owned(), key)));
     schema = schema.with_metadata(metadata);
-    let codes = rows.shape.columns.iter().map(|column| codes.get(*column).cloned().flatten());
-    Ok(with_codes(&with_time(schema, &rows.plan.snapshot), codes.collect()))
+    // The shape chooses among the chain's columns.
+    let columns = rows.shape.columns.iter();
+    let codes = columns.clone().map(|column| codes.get(*column).cloned().flatten()).collect();
+    let origins: Vec<Option<&str>> =
+        columns.map(|column| rows.chain.origins().get(*column)?.as_deref()).collect();
+    let schema = with_time(schema, &rows.input);
+    Ok(with_labelled_codes(&schema, codes, |column, values| {
+        let origin = *origins.get(schema.index_of(column).ok()?)?;
+        labels_of(&labels, &rows.input, origin?, values)
+    }))
+}
+
+/// Labels of what is stored of a snapshot in the first language: rows know no other.
+async fn own_labels(reader: &Reader, snapshot: &Snapshot) -> Result<ValueLabels, StorageFailure> {
+    Ok(ValueLabels::new(reader.stored_values(snapshot).await?, None))
 }
 
 /// Labels of the values of a column; `None` where it has none.

@@ -141,6 +141,13 @@ impl TransformChain {
         (self.read, self.schema) = (wanted, schema);
     }
 
+    /// Columns of the table whose values those of each column that comes out are, by their names;
+    /// `None` of one that a transform makes.
+    #[must_use]
+    pub fn origins(&self) -> &[Option<String>] {
+        &self.origins
+    }
+
     /// Distinct values of the columns of the rows that come out, ascending, where the table has
     /// them stored; `None` for columns that are measured.
     ///

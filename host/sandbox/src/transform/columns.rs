@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, RecordBatch, make_array, new_null_array,
+    Array, ArrayRef, AsArray, BooleanArray, Float64Array, RecordBatch, make_array, new_null_array,
 };
 use arrow::compute::filter_record_batch;
-use arrow::datatypes::{DataType, Field, Int32Type, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, Float64Type, Int32Type, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use yearbook_domain::metadata_key::{ROLE, TYPE};
+use yearbook_domain::read_plan::FloatKey;
 use yearbook_domain::{ColumnRole, Date};
 
 /// Value of [`TYPE`] for dates.
@@ -37,6 +38,17 @@ pub(super) fn is_date(field: &Field) -> bool {
 pub(super) fn date_column(schema: &Schema) -> Option<usize> {
     let dated = |field: &Field| has_role(field, ColumnRole::Date) && is_date(field);
     schema.fields().iter().position(|field| dated(field))
+}
+
+/// `column` with numbers that are equal where their bits are: -0 is 0, and there is one NaN, above
+/// all others, as everywhere (contract-15-order).
+pub(super) fn comparable(column: &ArrayRef) -> ArrayRef {
+    let Some(numbers) = column.as_primitive_opt::<Float64Type>() else {
+        return Arc::clone(column);
+    };
+    let numbers: Float64Array =
+        numbers.unary::<_, Float64Type>(|number| FloatKey::new(number).number());
+    Arc::new(numbers)
 }
 
 /// `rows` whose date is one from `from` to `to`. `dates`: one for each of them.

@@ -1,8 +1,6 @@
 //! Groups of rows, numbered by the values of some columns in the order in which they appear. Values
 //! stay here, in a form that is compared and stored as bytes.
 
-use std::sync::Arc;
-
 use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::Schema;
@@ -11,6 +9,7 @@ use indexmap::IndexSet;
 
 use super::budget::HeldBytes;
 use super::column_numbers::ColumnNumbers;
+use super::columns::comparable;
 use crate::guest_error::GuestError;
 
 /// Groups of a transform at most.
@@ -83,7 +82,7 @@ impl Groups {
             return Ok(vec![0; batch.num_rows()]);
         }
         let arrays: Vec<ArrayRef> =
-            columns.iter().map(|column| Arc::clone(batch.column(*column))).collect();
+            columns.iter().map(|column| comparable(batch.column(*column))).collect();
         let of_values = self.columns.iter_mut().zip(&arrays);
         let of_values = of_values.map(|(numbers, column)| numbers.number(column));
         let of_values = of_values.collect::<Result<Vec<_>, _>>().map_err(host_error)?;
@@ -203,8 +202,10 @@ pub(super) fn host_error(error: impl ToString) -> GuestError {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use arrow::array::{AsArray, DictionaryArray, Int64Array};
-    use arrow::datatypes::{DataType, Int32Type, Int64Type};
+    use std::sync::Arc;
+
+    use arrow::array::{AsArray, DictionaryArray, Float64Array, Int64Array};
+    use arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
 
     use super::*;
     use crate::admission::MemoryBudget;
@@ -264,6 +265,20 @@ mod tests {
         let columns = groups.columns(&[1, 2, 4]).ok().unwrap();
         let text: Vec<_> = columns[0].as_string::<i32>().iter().collect();
         assert_eq!(text, [Some("b"), None, None]);
+    }
+
+    #[test]
+    fn numbers_that_are_equal_are_one_group_contract_16() {
+        let numbers = Float64Array::from(vec![-0.0, 0.0, -f64::NAN, f64::NAN, 1.0]);
+        let column: ArrayRef = Arc::new(numbers);
+        let rows = RecordBatch::try_from_iter([("value", column)]).unwrap();
+        let held = HeldBytes::new(&Arc::new(MemoryBudget::new(1 << 20)));
+        let mut groups = Groups::new(&rows.schema(), &[0], held).ok().unwrap();
+        assert_eq!(groups.number(&rows, &[0]).ok().unwrap(), [0, 0, 1, 1, 2]);
+        let columns = groups.columns(&[0, 1, 2]).ok().unwrap();
+        let values = columns[0].as_primitive::<Float64Type>().values();
+        let bits: Vec<u64> = values.iter().map(|value| value.to_bits()).collect();
+        assert_eq!(bits, [0.0, f64::NAN, 1.0].map(f64::to_bits));
     }
 
     #[test]

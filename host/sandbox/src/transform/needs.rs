@@ -52,7 +52,7 @@ impl Needs {
     pub(super) fn check(raw: guest::Needs, schema: &Schema) -> Result<Self, Unmet> {
         let guest::Needs { columns, groups, before, prime } = raw;
         let columns = columns.into_iter().map(|need| check_need(need, schema));
-        let columns = columns.collect::<Result<Vec<_>, _>>().map_err(Unmet::Broken)?;
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
         once("needs", columns.iter().map(|(column, _)| *column)).map_err(Unmet::Broken)?;
         let position = |column| check_position("needs.groups", column, schema);
         let groups = groups
@@ -73,22 +73,24 @@ impl Needs {
     }
 }
 
-fn check_need(need: guest::Need, schema: &Schema) -> Result<(usize, Form), String> {
-    let column = check_position("needs", need.column, schema)?;
+fn check_need(need: guest::Need, schema: &Schema) -> Result<(usize, Form), Unmet> {
+    let column = check_position("needs", need.column, schema).map_err(Unmet::Broken)?;
     let field = schema.field(column);
-    let fits = match need.form {
-        Form::Plain => true,
-        Form::Coded => matches!(
-            value_type(field.data_type()),
-            DataType::Utf8 | DataType::Boolean | DataType::Int64
-        ),
-        Form::Days => is_date(field),
-    };
-    if fits {
-        Ok((column, need.form))
-    } else {
-        let form = if need.form == Form::Coded { "codes" } else { "days" };
-        Err(format!("needs of {form} of the column {}, which has none", quote(field.name())))
+    let has_codes = matches!(
+        value_type(field.data_type()),
+        DataType::Utf8 | DataType::Boolean | DataType::Int64
+    );
+    match need.form {
+        // A client may name any column, and a transform need not know which of them have codes.
+        Form::Coded if !has_codes => Err(Unmet::Declined(format!(
+            "the column {} holds numbers, whose values are not stored; name a column of text, dates, integers or booleans",
+            field.name()
+        ))),
+        Form::Days if !is_date(field) => Err(Unmet::Broken(format!(
+            "needs of days of the column {}, which has none",
+            quote(field.name())
+        ))),
+        Form::Plain | Form::Coded | Form::Days => Ok((column, need.form)),
     }
 }
 
@@ -161,11 +163,10 @@ mod tests {
         assert_eq!((needs.columns.len(), needs.groups), (1, Some(vec![2])));
         let need = |column, form| vec![guest::Need { column, form }];
         type Spoil = fn(&mut guest::Needs);
-        let cases: [(&str, Spoil); 11] = [
+        let cases: [(&str, Spoil); 10] = [
             ("column 4 of 4", |n| n.columns = vec![guest::Need { column: 4, form: Form::Plain }]),
             ("column 4294967295 of 4", |n| n.columns[0].column = u32::MAX),
             ("column 3 twice", |n| n.columns.push(guest::Need { column: 3, form: Form::Plain })),
-            ("codes of the column \"value\"", |n| n.columns[0].form = Form::Coded),
             ("days of the column \"value\"", |n| n.columns[0].form = Form::Days),
             ("days of the column \"region\"", |n| {
                 n.columns = vec![guest::Need { column: 2, form: Form::Days }]
@@ -192,6 +193,16 @@ mod tests {
             let raw = guest::Needs { columns: need(column, form), ..good() };
             assert!(Needs::check(raw, &table()).is_ok(), "{column} {form:?}");
         }
+    }
+
+    #[test]
+    fn codes_of_a_column_that_has_none_are_declined_contract_16() {
+        let columns = vec![guest::Need { column: 3, form: Form::Coded }];
+        let found = Needs::check(guest::Needs { columns, ..good() }, &table());
+        assert!(
+            matches!(&found, Err(Unmet::Declined(said)) if said.contains("the column value holds")),
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -3,7 +3,6 @@
 //! held here and sorted by those of groups.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::{SortOptions, interleave_record_batch};
@@ -11,6 +10,7 @@ use arrow::datatypes::Schema;
 use arrow::row::{RowConverter, SortField};
 
 use super::budget::HeldBytes;
+use super::columns::comparable;
 use super::crossing::{SLICE_ROWS, batch_bytes};
 use super::groups::host_error;
 use crate::guest_error::GuestError;
@@ -146,7 +146,7 @@ impl RowSorter {
         if self.made == 0 {
             return Ok((0, false));
         }
-        let columns = project(batch, &self.columns[..self.made]);
+        let columns = sort_columns(batch, &self.columns[..self.made]);
         let keys = self.by_made.convert_columns(&columns).map_err(host_error)?;
         let (mut closed, mut begins) = (0, false);
         let mut before = self.last.as_deref();
@@ -185,7 +185,7 @@ impl RowSorter {
         let batches = std::mem::take(&mut self.held);
         self.rows = 0;
         let keys = batches.iter().map(|batch| {
-            self.by_all.convert_columns(&project(batch, &self.columns)).map_err(host_error)
+            self.by_all.convert_columns(&sort_columns(batch, &self.columns)).map_err(host_error)
         });
         let keys = keys.collect::<Result<Vec<_>, _>>()?;
         let rows = keys.iter().enumerate().flat_map(|(batch, keys)| {
@@ -213,15 +213,17 @@ impl SortedRows {
     }
 }
 
-fn project(batch: &RecordBatch, columns: &[usize]) -> Vec<ArrayRef> {
-    columns.iter().map(|column| Arc::clone(batch.column(*column))).collect()
+fn sort_columns(batch: &RecordBatch, columns: &[usize]) -> Vec<ArrayRef> {
+    columns.iter().map(|column| comparable(batch.column(*column))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use arrow::array::{AsArray, Int64Array, StringArray};
+    use std::sync::Arc;
+
+    use arrow::array::{AsArray, Float64Array, Int64Array, StringArray};
     use arrow::datatypes::Int64Type;
 
     use super::*;
@@ -292,6 +294,28 @@ mod tests {
                 assert!(matches!(apart.push(batch(&rows[1..])), Err(OrderError::Descending)));
             }
         }
+    }
+
+    #[test]
+    fn made_numbers_that_are_equal_neither_ascend_nor_descend_contract_16() {
+        let made = Float64Array::from(vec![0.0, -0.0, 0.0, f64::NAN, -f64::NAN]);
+        let group = StringArray::from(vec!["b", "a", "c", "b", "a"]);
+        let columns: [(&str, ArrayRef); 2] = [("made", Arc::new(made)), ("group", Arc::new(group))];
+        let rows = RecordBatch::try_from_iter(columns).unwrap();
+        let held = HeldBytes::new(&Arc::new(MemoryBudget::new(1 << 20)));
+        let mut order = RowSorter::new(&rows.schema(), vec![0, 1], 1, held).ok().unwrap();
+        assert!(order.push(rows).is_ok());
+        let mut groups = Vec::new();
+        let mut drain = |order: &mut RowSorter| {
+            while let Some(batch) = order.next().ok().unwrap() {
+                let column = batch.column(1).as_string::<i32>();
+                groups.extend(column.iter().flatten().map(str::to_owned));
+            }
+        };
+        drain(&mut order);
+        order.finish().ok().unwrap();
+        drain(&mut order);
+        assert_eq!(groups, ["a", "b", "c", "a", "b"]);
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl TransformOutput {
                 Source::Group(place) => needs.groups.as_ref().map(|own| input.field(own[place])),
                 Source::Made(..) => None,
             };
-            let known = origin.is_some_and(|field| *field.name() == column.name);
+            let known = input.index_of(&column.name).is_ok();
             if !(known || is_snake_case(&column.name) && column.name.len() <= NAME_BYTES) {
                 return Err(format!(
                     "a column {}; names are snake_case, at most {NAME_BYTES} bytes",
@@ -322,6 +322,20 @@ mod tests {
         let earlier = Needs { before: earlier, ..needs(Some(vec![2])) };
         let found = TransformOutput::check(own(), &table(), &earlier).unwrap_err();
         assert!(found.contains("needs.before"), "{found}");
+    }
+
+    #[test]
+    fn a_made_column_may_have_any_name_of_the_input_contract_16() {
+        let long = "y".repeat(100);
+        let input = Schema::new(vec![Field::new(long.as_str(), DataType::Float64, true)]);
+        let check = |name: &str| {
+            let columns = vec![column(name, guest::Source::Made(Kind::Number))];
+            let raw = guest::Output { columns, rows: guest::Relation::Same, order: Vec::new() };
+            TransformOutput::check(raw, &input, &needs(None))
+        };
+        assert_eq!(*check(&long).unwrap().schema.field(0).name(), long);
+        let found = check(&"y".repeat(99)).unwrap_err();
+        assert!(found.contains("names are snake_case"), "{found}");
     }
 
     #[test]

@@ -140,8 +140,10 @@ fn needs() -> Vec<TransformAttack> {
             "needs-codes",
             "needs the codes of a value",
             |guest| guest.needs.columns = vec![(2, 1)],
-            returned("needs of codes of the column \"value\", which has none"),
-            RULES,
+            failed(
+                "the column value holds numbers, whose values are not stored; name a column of text, dates, integers or booleans",
+            ),
+            "the host's 422",
         ),
         (
             "needs-unknown-codes",
