@@ -86,8 +86,7 @@ async fn a_request_reaches_its_adapter_decoded_once_contract_17() {
             "headers": [
                 ["accept", "application/json"],
                 ["accept-language", "mi, en;q=0.5"],
-                ["x-scripted", "one"],
-                ["x-scripted", "two"],
+                ["x-scripted", "one, two"],
             ],
             "body": [],
         })
@@ -98,6 +97,32 @@ async fn a_request_reaches_its_adapter_decoded_once_contract_17() {
     assert_eq!(request["method"], "Post");
     assert_eq!(request["body"], said(&b"{\"a\":1}".to_vec()));
     assert_eq!(request["headers"], json!([["content-type", "application/json"]]));
+}
+
+#[tokio::test]
+async fn lines_of_one_header_are_one_list_contract_17() {
+    let app = service().await;
+    let ask = async |languages: &[&str]| {
+        let asked = app.get("/api/scripted/request").header("accept", "text/csv");
+        let asked = asked.header("accept", "application/json;q=0.5");
+        let asked =
+            languages.iter().fold(asked, |asked, line| asked.header("accept-language", line));
+        asked.send().await
+    };
+    let reply = ask(&["mi", "en;q=0.5"]).await;
+    assert_eq!(
+        reply.json()["headers"],
+        json!([
+            ["accept", "text/csv, application/json;q=0.5"],
+            ["accept-language", "mi, en;q=0.5"]
+        ])
+    );
+    // The answer in memory is that of all lines.
+    let other = ask(&["mi", "de;q=0.5"]).await;
+    assert_eq!(other.json()["headers"][1], json!(["accept-language", "mi, de;q=0.5"]));
+    let long = "x".repeat(600);
+    let long = long.as_str();
+    assert_eq!(ask(&[long, long]).await.outcome(), (431, "header_too_long".to_owned()));
 }
 
 #[tokio::test]

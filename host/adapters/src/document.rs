@@ -52,8 +52,8 @@ impl PreparedDocument {
         self.rendered.len_with_codings() + links.sum::<usize>()
     }
 
-    /// Answers `request` with it, or 304 to a client that has it. `has_read`: rows were read for
-    /// it.
+    /// Answers `request` with it, or 304 to a client that has it. `is_passing`: it depends on the
+    /// caller or on the time.
     ///
     /// # Errors
     /// 412 to a client that asks for another one.
@@ -61,7 +61,7 @@ impl PreparedDocument {
         &self,
         core: &Core,
         request: &Parts,
-        has_read: bool,
+        is_passing: bool,
         plugin: &PluginAdapter,
     ) -> Result<Response, Error> {
         let is_post = request.method == Method::POST;
@@ -75,8 +75,8 @@ impl PreparedDocument {
             insert_headers(response.headers_mut(), &self.head);
         }
         let headers = response.headers_mut();
-        insert_text(headers, VARY, &vary(plugin, has_read));
-        let cache = match (is_post, has_read) {
+        insert_text(headers, VARY, &vary(plugin, is_passing));
+        let cache = match (is_post, is_passing) {
             (true, _) => "no-store",
             (false, true) => "private, no-cache",
             (false, false) => "public, no-cache",
@@ -114,10 +114,10 @@ pub(crate) fn insert_links(headers: &mut HeaderMap, links: &[adapter::Link]) {
 }
 
 /// Headers of the request that an answer of `plugin` depends on.
-pub(crate) fn vary(plugin: &PluginAdapter, has_read: bool) -> String {
+pub(crate) fn vary(plugin: &PluginAdapter, is_passing: bool) -> String {
     let mut names = vec!["Accept", "Accept-Encoding", "Accept-Language", "Host"];
     names.extend(plugin.description().headers.iter().map(String::as_str));
-    if has_read {
+    if is_passing {
         names.extend(["X-API-Key", "Authorization"]);
     }
     names.join(", ")

@@ -8,7 +8,7 @@ use http::StatusCode;
 use yearbook_domain::Refusal;
 use yearbook_http::middleware::request_id::RequestId;
 use yearbook_http::{AuthenticatedCaller, Error, status};
-use yearbook_sandbox::catalogue::{self, Fact, Question, Selection, ValueQuery};
+use yearbook_sandbox::catalogue::{self, Fact, Question, Selection, ValueQuery, Version};
 
 use crate::request::Exchange;
 use crate::{AdaptersState, refusal};
@@ -23,6 +23,18 @@ pub(crate) fn is_read(question: &Question) -> bool {
         | Question::Formats
         | Question::Citation(_) => false,
     }
+}
+
+/// Returns whether the answer to `question` is no lasting fact of the catalogue: a read depends on
+/// the caller, and a time that is refused today may have come tomorrow.
+pub(crate) fn is_passing(question: &Question) -> bool {
+    let is_timed = match question {
+        Question::Citation(selection) => {
+            !matches!(selection.version, Version::Current | Version::Snapshot(_))
+        }
+        _ => false,
+    };
+    is_timed || is_read(question)
 }
 
 /// Answers `question`.
@@ -98,10 +110,14 @@ fn caller(exchange: &Exchange) -> Result<AuthenticatedCaller, Error> {
     Ok(exchange.auth.clone().ok_or(Refusal::KeyMissing)?)
 }
 
-/// Returns whether `selection` chooses no rows, so that publishing may have counted its values.
+/// Returns whether `selection` chooses neither rows nor a version, so that publishing may have
+/// counted its values.
 fn names_dataset_alone(selection: &Selection) -> bool {
-    let Selection { start, end, search, conditions, bbox, .. } = selection;
-    conditions.is_empty() && bbox.is_none() && [start, end, search].into_iter().all(Option::is_none)
+    let Selection { version, start, end, search, conditions, bbox, .. } = selection;
+    *version == Version::Current
+        && conditions.is_empty()
+        && bbox.is_none()
+        && [start, end, search].into_iter().all(Option::is_none)
 }
 
 /// Formats of rows that are loaded; pictures are none.

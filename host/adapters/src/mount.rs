@@ -163,7 +163,7 @@ async fn run(
     let written = match rounds::run(app, &mut exchange, calls, &mut told).await {
         Ok(Answer::Document(written)) => PreparedDocument::new(&plugin, written),
         Ok(Answer::Rows(rows)) => {
-            let is_kept = is_kept && !exchange.has_read();
+            let is_kept = is_kept && !exchange.is_passing();
             let place = is_kept.then_some(Place { key, owner, revision });
             return send_rows(app, exchange, calls, told, &rows, None, place).await;
         }
@@ -173,7 +173,7 @@ async fn run(
         Ok(document) => document,
         Err(error) => return exchange.settle(Err(error)).await,
     };
-    if exchange.has_read() || !is_kept {
+    if exchange.is_passing() || !is_kept {
         let sent = exchange.respond(app, &plugin, &document).await;
         return exchange.settle(sent).await;
     }

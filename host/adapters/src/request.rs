@@ -36,12 +36,14 @@ pub(crate) struct Exchange {
     /// The caller; `None` without a key.
     pub(crate) auth: Option<AuthenticatedCaller>,
     reservation: Option<Reservation>,
+    /// Set once something was asked that is no lasting fact of the catalogue.
+    is_passing: bool,
 }
 
 impl Exchange {
     /// A request that has read nothing.
     pub(crate) fn new(parts: Parts, auth: Option<AuthenticatedCaller>) -> Self {
-        Self { parts, auth, reservation: None }
+        Self { parts, auth, reservation: None, is_passing: false }
     }
 
     /// Owner of the request's key.
@@ -59,7 +61,7 @@ impl Exchange {
         plugin: &PluginAdapter,
         document: &PreparedDocument,
     ) -> Result<Response, Error> {
-        document.respond(&app.core, &self.parts, self.has_read(), plugin).await
+        document.respond(&app.core, &self.parts, self.is_passing(), plugin).await
     }
 
     /// Makes the one reservation of the request, at its first read.
@@ -75,9 +77,15 @@ impl Exchange {
         Ok(self.reservation.insert(made))
     }
 
-    /// Returns whether the answer depends on what was read for the caller.
-    pub(crate) fn has_read(&self) -> bool {
-        self.reservation.is_some()
+    /// Notes a question whose answer depends on the caller or on the time, be it a refusal before
+    /// anything was read.
+    pub(crate) fn note_passing(&mut self) {
+        self.is_passing = true;
+    }
+
+    /// Returns whether the answer depends on the caller or on the time.
+    pub(crate) fn is_passing(&self) -> bool {
+        self.is_passing || self.reservation.is_some()
     }
 
     /// Charges for `outcome` once, whatever was read for it. 304 costs what its document would:
@@ -217,7 +225,7 @@ fn pairs(description: &AdapterDescription, query: &str) -> Result<Vec<(String, S
     parts.map(pair).collect()
 }
 
-/// Headers that the adapter is given, each line a pair.
+/// Headers that the adapter is given, each a pair: its lines are one list (RFC 9110, 5.3).
 fn given_headers(
     description: &AdapterDescription,
     parts: &Parts,
@@ -226,14 +234,17 @@ fn given_headers(
     let declared = description.headers.iter().map(String::as_str);
     for name in GIVEN_HEADERS.into_iter().chain(declared) {
         let Ok(header) = HeaderName::try_from(name) else { continue };
-        for value in parts.headers.get_all(header) {
-            let text =
-                std::str::from_utf8(value.as_bytes()).map_err(|_| AdapterRefusal::NotText)?;
-            if text.len() > HEADER_BYTES {
-                return Err(AdapterRefusal::HeaderTooLong.into());
-            }
-            given.push((name.to_owned(), text.to_owned()));
+        let lines = parts.headers.get_all(header).iter();
+        let lines = lines.map(|line| std::str::from_utf8(line.as_bytes()));
+        let lines = lines.collect::<Result<Vec<_>, _>>().map_err(|_| AdapterRefusal::NotText)?;
+        if lines.is_empty() {
+            continue;
         }
+        let text = lines.join(", ");
+        if text.len() > HEADER_BYTES {
+            return Err(AdapterRefusal::HeaderTooLong.into());
+        }
+        given.push((name.to_owned(), text));
     }
     Ok(given)
 }

@@ -48,6 +48,7 @@ async fn render(
     known: Option<&KeptFrame>,
     made: &mut Option<KeptFrame>,
 ) -> Result<Response, Error> {
+    exchange.note_passing();
     let auth = exchange.auth.clone().ok_or(Refusal::KeyMissing)?;
     let plugin = Arc::clone(calls.plugin());
     let frame = frame_digest(calls, told)?;

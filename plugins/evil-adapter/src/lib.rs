@@ -55,7 +55,7 @@ impl Adapter for EvilAdapter {
             "file-name" => Rows { file_name: Some("../x".to_owned()), ..rows() }.into(),
             "rows-type" => Rows { media_type: Some("text/html".to_owned()), ..rows() }.into(),
             "rows-much" => {
-                let columns = Some(vec!["x".to_owned(); 10_000]);
+                let columns = Some(vec!["x".to_owned(); 40_000]);
                 let selection = Selection { columns, ..Selection::new("harvest_long") };
                 Rows::own_format(selection).into()
             }

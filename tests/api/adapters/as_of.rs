@@ -116,6 +116,8 @@ async fn features_are_those_of_a_time_contract_21() {
         (format!("{ITEMS}/Domain?as_of=2024-12-31"), 404),
         (format!("{ITEMS}?as_of=2024-02-01"), 404),
         (format!("{ITEMS}?as_of=soon"), 400),
+        (format!("{ITEMS}/Albert?as_of=soon"), 400),
+        (format!("{ITEMS}/Albert?as_of=2100-01-01"), 400),
         (format!("{ITEMS}?as_of=2024-12-31&as_of=2024-12-31"), 400),
     ] {
         assert_eq!(ask(&address).await.status, status, "{address}");

@@ -1,10 +1,12 @@
 //! Documents: headers, tags, conditions, and the memory of them.
 
 use serde_json::json;
+use yearbook_domain::Plan;
 use yearbook_sandbox::adapter::Link;
-use yearbook_sandbox::catalogue::Question;
+use yearbook_sandbox::catalogue::{Question, Selection, ValueQuery, Version};
 use yearbook_tests::app::{TestApp, harvest, parks};
 
+use super::rows::selection;
 use super::{asked, document, get, service, written};
 
 #[tokio::test]
@@ -130,4 +132,33 @@ async fn a_document_is_kept_until_the_answers_to_its_questions_change_contract_1
     let other = app.get(&one).header("x-scripted", "other").send().await;
     assert_eq!(other.status, 200);
     assert_eq!(app.metric("yearbook_cache_hits_total{cache=\"documents\"}").await, Some(2.0));
+}
+
+#[tokio::test]
+async fn a_refusal_that_depends_on_caller_or_time_is_never_kept_contract_17() {
+    let app = service().await;
+    app.publish(&harvest()).await;
+    let key = app.key(Plan::Pro).await;
+    // What is too late today is not too late for ever.
+    let version = Version::AsOf("2100-01-01".to_owned());
+    let later = Selection { version, ..selection("harvest") };
+    for question in [Question::Count(later.clone()), Question::Rows(later.clone())] {
+        let path = asked(&[vec![question]]);
+        let refused = app.get(&path).key(&key).send().await;
+        assert_eq!(refused.json()[0]["Refused"]["status"], 422, "{}", refused.text());
+        assert_eq!(refused.header("cache-control"), "private, no-cache");
+        assert!(refused.header("vary").contains("X-API-Key"));
+        assert_eq!(get(&app, &path).await.status, 401, "nobody reads it without a key");
+    }
+    let columns = vec!["region".to_owned()];
+    let selection = later.clone();
+    let values = ValueQuery { selection, columns, language: None, after: None, limit: 2 };
+    for question in [Question::Values(values), Question::Citation(later)] {
+        let path = asked(&[vec![question]]);
+        let refused = get(&app, &path).await;
+        assert_eq!(refused.json()[0]["Refused"]["status"], 422, "{}", refused.text());
+        let made = calls(&app).await;
+        assert_eq!(get(&app, &path).await.body, refused.body);
+        assert!(calls(&app).await > made, "it is asked again");
+    }
 }

@@ -2,7 +2,7 @@
 //! about by what it asks, a condition too many for one, is no broken rule: the host refuses it as
 //! on `/v1`.
 
-use super::catalogue::{DatasetQuery, Question, Selection, ValueQuery};
+use super::catalogue::{DatasetQuery, Question, Selection, ValueQuery, Version};
 use super::document::{check_document, check_links, check_shown_type};
 use super::input::{AdapterCall, AdapterInput};
 use super::{PluginAdapter, adapter as guest};
@@ -10,9 +10,11 @@ use crate::guest::parameters::{check_name, quote};
 
 /// Most questions of a call; those beyond 64 are answered with a refusal.
 const QUESTIONS: usize = 1024;
-/// Most bytes of text of a selection, and most entries of its lists, of whatever level.
+/// Most bytes of text of a selection, and most entries of its lists, of whatever level: more than a
+/// body of 64 KiB can name, so that no client brings an adapter to break the rule. What a call
+/// returns is bounded by `sandbox.output_bytes_per_call` too.
 const SELECTION_BYTES: usize = 256 << 10;
-const SELECTION_ITEMS: usize = 8192;
+const SELECTION_ITEMS: usize = 32 << 10;
 /// Most options of a format.
 const OPTIONS: usize = 64;
 /// Bytes around rows, on each side, and segments after them.
@@ -107,9 +109,9 @@ fn check_questions(questions: &[Question]) -> Result<(), String> {
     if questions.is_empty() || questions.len() > QUESTIONS {
         return Err(format!("{} questions; 1 to {QUESTIONS} are taken", questions.len()));
     }
-    let mut size = Size::default();
     for question in questions {
-        match question {
+        let mut size = Size::default();
+        let named = match question {
             Question::Datasets(query) => size.dataset_query(query),
             Question::Dataset((name, language)) => size.text([name]).text(language),
             Question::Formats => &mut size,
@@ -120,8 +122,9 @@ fn check_questions(questions: &[Question]) -> Result<(), String> {
                 size.selection(selection).text(columns).text(language).text(after)
             }
         };
+        named.check("questions")?;
     }
-    size.check("questions")
+    Ok(())
 }
 
 fn check_rows(rows: &guest::Rows, has_format: bool) -> Result<(), String> {
@@ -175,7 +178,11 @@ impl Size {
     }
 
     fn selection(&mut self, selection: &Selection) -> &mut Self {
-        let Selection { dataset, start, end, search, columns, cursor, .. } = selection;
+        let Selection { dataset, version, start, end, search, columns, cursor, .. } = selection;
+        if let Version::Snapshot(text) | Version::AsOf(text) | Version::ChangesSince(text) = version
+        {
+            self.text([text]);
+        }
         self.text([dataset]).text(start).text(end).text(search).text(cursor);
         self.text(columns.iter().flatten());
         for condition in &selection.conditions {
@@ -198,5 +205,59 @@ impl Size {
             ));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::catalogue::{Condition, Operator, Pick};
+    use super::*;
+
+    fn selection(version: Version, values: usize) -> Selection {
+        let values = vec!["1".to_owned(); values];
+        let column = "region".to_owned();
+        Selection {
+            dataset: "harvest".to_owned(),
+            version,
+            start: None,
+            end: None,
+            search: None,
+            conditions: vec![Condition { column, operator: Operator::Equal, values }],
+            bbox: None,
+            row: None,
+            columns: None,
+            geometry: true,
+            row_numbers: false,
+            sort: Vec::new(),
+            pick: Pick::All,
+            apply: Vec::new(),
+            limit: None,
+            skip: 0,
+            cursor: None,
+        }
+    }
+
+    #[test]
+    fn what_a_body_can_name_is_no_broken_rule_however_often_it_is_asked_contract_17() {
+        // A number and a comma each.
+        let most = selection(Version::Current, (32 << 10) - 100);
+        assert_eq!(check_questions(&vec![Question::Count(most.clone()); 64]), Ok(()));
+        let rows = guest::Rows {
+            selection: most,
+            format: Some("csv".to_owned()),
+            options: Vec::new(),
+            media_type: None,
+            file_name: None,
+        };
+        assert_eq!(check_rows(&rows, false), Ok(()));
+    }
+
+    #[test]
+    fn each_question_is_bounded_contract_17() {
+        let long = Version::AsOf("x".repeat(SELECTION_BYTES));
+        for much in [selection(Version::Current, SELECTION_ITEMS), selection(long, 1)] {
+            let found = check_questions(&[Question::Formats, Question::Rows(much)]);
+            assert!(found.is_err_and(|rule| rule.contains("questions of more than")));
+        }
     }
 }

@@ -4,7 +4,7 @@
 use super::{is_taken, odd, rows};
 use crate::adapter::{
     Document, Example, Fact, Framing, Known, Question, Refusal, Reply, Request, Rows, Segment,
-    Table, ValueQuery,
+    Table, ValueQuery, Version,
 };
 use crate::testing::sample::SampleCatalogue;
 
@@ -141,7 +141,8 @@ fn is_read(question: &Question) -> bool {
         Question::Count(_) | Question::Rows(_) => true,
         Question::Values(ValueQuery { selection, .. }) => {
             let bounds = [&selection.start, &selection.end, &selection.search];
-            !selection.conditions.is_empty()
+            selection.version != Version::Current
+                || !selection.conditions.is_empty()
                 || selection.bbox.is_some()
                 || bounds.into_iter().any(Option::is_some)
         }
