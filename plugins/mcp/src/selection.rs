@@ -7,6 +7,8 @@ use crate::arguments::{Arguments, Read, scalar, wrong};
 
 /// Most rows of each series for `first` and `last`.
 const MOST_PICKED: u32 = 1_000;
+/// Most values over all conditions, as on `/v1`.
+const MOST_VALUES: usize = 1_024;
 
 /// Dataset and conditions: what every tool with rows takes.
 pub(crate) fn conditions(arguments: &Arguments<'_>) -> Read<Selection> {
@@ -15,6 +17,14 @@ pub(crate) fn conditions(arguments: &Arguments<'_>) -> Read<Selection> {
     let conditions = conditions
         .as_object()
         .ok_or_else(|| wrong("where", "this is an object: a column, and a value or a list each"))?;
+    // A question with many times more is a fault to the host, and no assistant learns why.
+    let sent: usize = conditions.values().map(|value| value.as_array().map_or(1, Vec::len)).sum();
+    if sent > MOST_VALUES {
+        let sentence = format!(
+            "the conditions have {sent} values and may have {MOST_VALUES}; ask in several calls"
+        );
+        return Err(wrong("where", sentence));
+    }
     for (name, value) in conditions {
         add(&mut selection, name, value)?;
     }

@@ -10,7 +10,10 @@ use crate::message::{Call, INVALID_PARAMS, error_with};
 /// The revision whose requests say everything with each of them.
 pub(crate) const MODERN: &str = "2026-07-28";
 /// Revisions that begin with `initialize`, the newest first.
-pub(crate) const LEGACY: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
+pub(crate) const LEGACY: [&str; 2] = ["2025-11-25", "2025-06-18"];
+/// The revision that a request without a header is of. A header may name it, but no handshake ends
+/// with it, for it wants batches taken.
+const UNNAMED: &str = "2025-03-26";
 /// Member of `_meta` in which a server names itself.
 pub(crate) const SERVER_INFO_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
@@ -24,7 +27,7 @@ pub(crate) fn server_info() -> Value {
     json!({ "name": "yearbook", "title": "Yearbook", "version": env!("CARGO_PKG_VERSION") })
 }
 
-/// Every revision, the newest first.
+/// Every revision that a client may choose, the newest first.
 pub(crate) fn supported() -> Vec<&'static str> {
     [MODERN].into_iter().chain(LEGACY).collect()
 }
@@ -40,7 +43,9 @@ pub(crate) fn is_modern(request: &Request, call: &Call) -> Step<bool> {
     if stated.is_none() && header != Some(MODERN) && call.method != "server/discover" {
         return match header {
             // A handshake may name any revision: the answer to it names one of ours.
-            Some(named) if !LEGACY.contains(&named) && call.method != "initialize" => {
+            Some(named)
+                if named != UNNAMED && !LEGACY.contains(&named) && call.method != "initialize" =>
+            {
                 Err(unsupported(call, named).into())
             }
             _ => Ok(false),

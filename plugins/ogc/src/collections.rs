@@ -89,7 +89,8 @@ pub(crate) fn show(request: &Request, host: &mut Host, id: &str) -> Step<Reply> 
     } else {
         let asked = (negotiation::dataset(request, id), Asked::formats());
         let (dataset, formats) = host.ask(asked)?;
-        collection(request, &spatial(id, dataset)?, tile_format::is_among(&formats))
+        let dataset = negotiation::in_language(request, host, spatial(id, dataset)?)?;
+        collection(request, &dataset, tile_format::is_among(&formats))
     };
     Ok(Document::json(200, &document).into())
 }

@@ -1,7 +1,7 @@
 //! The encoding that a client gets, by `f`, else by `Accept`, and the language of text. Pages are
 //! those of the catalogue.
 
-use yearbook_sdk::adapter::{Asked, Dataset, Document, Format, Refusal, Request, Step};
+use yearbook_sdk::adapter::{Asked, Dataset, Document, Format, Host, Refusal, Request, Step};
 
 use crate::links::{GEOJSON, HTML, JSON};
 use crate::problem::bad_request;
@@ -34,13 +34,35 @@ pub(crate) fn page(request: &Request, media_type: &str, path: &str) -> Step<()> 
     if is_page { Err(Document::see_other(path).into()) } else { Ok(()) }
 }
 
-/// The language that a client would have first.
+/// The language that a client would have most.
 pub(crate) fn language(request: &Request) -> Option<String> {
-    let first = request.header("accept-language")?.split([',', ';']).next()?.trim();
-    Some(first.to_owned()).filter(|language| !language.is_empty() && language != "*")
+    request.languages().first().map(|&language| language.to_owned())
 }
 
-/// The question about a dataset, its text in that language.
+/// The language of a dataset that a range means: itself, or its longest beginning (RFC 4647, 3.4).
+fn lookup<'a>(range: &str, there: &'a [String]) -> Option<&'a String> {
+    let is_beginning = |language: &&String| {
+        range.split_at_checked(language.len()).is_some_and(|(start, rest)| {
+            start.eq_ignore_ascii_case(language) && (rest.is_empty() || rest.starts_with('-'))
+        })
+    };
+    there.iter().filter(is_beginning).max_by_key(|language| language.len())
+}
+
+/// The dataset in the first of a client's languages that it has. A question names one language, and
+/// which there are is known from its answer: so the host is asked again where this one is another.
+pub(crate) fn in_language(request: &Request, host: &mut Host, dataset: Dataset) -> Step<Dataset> {
+    let (wanted, there) = (request.languages(), &dataset.languages);
+    let first = wanted.first().and_then(|range| lookup(range, there));
+    let best = wanted.iter().find_map(|range| lookup(range, there));
+    // The main one stands for those that are not there.
+    match best.filter(|best| Some(*best) != first.or(there.first())) {
+        None => Ok(dataset),
+        Some(best) => host.ask(Asked::dataset_in(&dataset.name, best)),
+    }
+}
+
+/// The question about a dataset, its text in the language that a client would have most.
 pub(crate) fn dataset(request: &Request, name: &str) -> Asked<Dataset> {
     language(request)
         .map_or_else(|| Asked::dataset(name), |language| Asked::dataset_in(name, &language))
@@ -104,4 +126,24 @@ fn unknown(formats: &[Format]) -> yearbook_sdk::adapter::Stop {
 fn not_acceptable(offered: &str) -> yearbook_sdk::adapter::Stop {
     Refusal::new(406, format!("there is {offered} here; change `Accept`, or name one in `f`"))
         .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_means_the_longest_beginning_that_is_there_rfc_4647() {
+        let there = ["pt", "pt-BR", "mi"].map(str::to_owned);
+        for (range, meant) in [
+            ("pt-br-x-y", Some("pt-BR")),
+            ("pt-PT", Some("pt")),
+            ("MI-NZ", Some("mi")),
+            ("mil", None),
+            ("m", None),
+            ("xē", None),
+        ] {
+            assert_eq!(lookup(range, &there).map(String::as_str), meant, "{range}");
+        }
+    }
 }

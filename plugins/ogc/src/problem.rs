@@ -17,11 +17,12 @@ pub(crate) fn not_found(sentence: impl Into<String>) -> Stop {
 /// A refusal, the host's or one of this API. What is 422 on `/v1` is 400 here, but where it is the
 /// name of a dataset or the id of a feature, which is not there then.
 pub(crate) fn document(request: &Request, refusal: &Refusal) -> Document {
-    let status = match (refusal.status, &request.segments()[..]) {
-        (422, ["collections", _, "items", _, ..]) => 404,
-        (422, _) if refusal.problems.iter().all(is_of_name) => 404,
-        (422, _) => 400,
-        (status, _) => status,
+    let is_feature = matches!(request.segments()[..], ["collections", _, "items", _, ..]);
+    let is_of_path = |problem: &Problem| is_of_name(problem) || is_feature && is_of_id(problem);
+    let status = match refusal.status {
+        422 if refusal.problems.iter().all(is_of_path) => 404,
+        422 => 400,
+        status => status,
     };
     let (title, code) = named(status);
     let code = if refusal.code.is_empty() { code } else { &refusal.code };
@@ -42,6 +43,11 @@ pub(crate) fn document(request: &Request, refusal: &Refusal) -> Document {
 /// Returns whether a problem is with the name of a dataset.
 fn is_of_name(problem: &Problem) -> bool {
     problem.place.last().is_some_and(|place| place == "name")
+}
+
+/// Returns whether a problem is with the row that an id names: by its key, or by its number.
+fn is_of_id(problem: &Problem) -> bool {
+    problem.place.last().is_some_and(|place| place == "row" || place.starts_with("where."))
 }
 
 /// A sentence that names its parameter as this API has it.

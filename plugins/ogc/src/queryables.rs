@@ -26,6 +26,7 @@ pub(crate) fn show(request: &Request, host: &mut Host, id: &str) -> Step<Reply> 
     }
     negotiation::page(request, SCHEMA, &page_of(id)?)?;
     let dataset = spatial(id, host.ask(negotiation::dataset(request, id))?)?;
+    let dataset = negotiation::in_language(request, host, dataset)?;
     let mut properties: Map<String, Value> =
         queryables(&dataset).map(|column| (column.name.clone(), schema(column))).collect();
     for column in dataset.columns.iter().filter(|column| column.role == "geometry") {

@@ -1,9 +1,10 @@
 //! The collection of Records: every dataset is a record of it, and no key is needed.
 
+use std::ops::Range;
+
 use serde_json::{Value, json};
 use yearbook_sdk::adapter::{
-    Asked, BoundingBox, Dataset, DatasetPage, DatasetQuery, Document, Host, Reply, Request, Step,
-    Unit,
+    Asked, BoundingBox, Dataset, DatasetQuery, Document, Host, Reply, Request, Step, Unit,
 };
 
 use crate::collections::{self, MOST_DATASETS, page_of};
@@ -21,6 +22,15 @@ pub(crate) const PARAMETERS: [&str; 9] =
 pub(crate) const MOST_RECORDS: u64 = 1_000;
 const MOST_IDS: usize = 60;
 const MOST_TERMS: usize = 8;
+
+/// Datasets of a page.
+struct Found {
+    datasets: Vec<Dataset>,
+    /// Number of all, where it is known.
+    total: Option<u64>,
+    /// Parameter that leads to the next page, and its value; `None` where no dataset remains.
+    next: Option<(&'static str, String)>,
+}
 
 /// The collection.
 pub(crate) fn collection(request: &Request) -> Value {
@@ -46,25 +56,24 @@ pub(crate) fn list(request: &Request, host: &mut Host) -> Step<Reply> {
     parameters::check(request, |name| PARAMETERS.contains(&name))?;
     negotiation::page(request, GEOJSON, "/")?;
     let days = parameters::datetime(request)?;
-    let is_filtered = days != (None, None);
     let limit = parameters::limit(request, MOST_RECORDS)?;
     let mut found = find(request, host, limit)?;
     if request.parameter("type").is_some_and(|types| !has(types, "dataset")) {
-        found = DatasetPage { datasets: Vec::new(), total: 0, next: None };
+        found = Found { datasets: Vec::new(), total: Some(0), next: None };
     }
     let records = found.datasets.iter().filter(|dataset| is_within(dataset, &days));
     let records: Vec<Value> = records.map(|dataset| record(request, dataset)).collect();
     let mut links = links::own(request, GEOJSON);
     links.push(link("collection", links::below(request, &["collections", COLLECTION]), JSON));
-    if let Some(next) = &found.next {
+    if let Some((name, place)) = &found.next {
         let others = request.parameters().filter(|(name, _)| !["after", "offset"].contains(name));
-        let next = request.address_of(&request.segments(), others.chain([("after", &**next)]));
+        let next = request.address_of(&request.segments(), others.chain([(*name, &**place)]));
         links.push(link("next", next, GEOJSON));
     }
     let mut document =
         json!({ "type": "FeatureCollection", "links": links, "numberReturned": records.len() });
-    if !is_filtered {
-        document["numberMatched"] = found.total.into();
+    if let Some(total) = found.total.filter(|_| days == (None, None)) {
+        document["numberMatched"] = total.into();
     }
     document["features"] = records.into();
     Ok(geojson(&document))
@@ -75,6 +84,7 @@ pub(crate) fn show(request: &Request, host: &mut Host, name: &str) -> Step<Reply
     parameters::check(request, |name| name == "f")?;
     negotiation::page(request, GEOJSON, &page_of(name)?)?;
     let dataset = host.ask(negotiation::dataset(request, name))?;
+    let dataset = negotiation::in_language(request, host, dataset)?;
     let mut document = record(request, &dataset);
     let own = links::own(request, GEOJSON);
     if let Some(links) = document["links"].as_array_mut() {
@@ -89,36 +99,32 @@ fn geojson(document: &Value) -> Reply {
 
 /// A page of the datasets that a request wants, but for `datetime`, which the host does not search
 /// by: a page may have fewer records for it.
-fn find(request: &Request, host: &mut Host, limit: u64) -> Step<DatasetPage> {
+fn find(request: &Request, host: &mut Host, limit: u64) -> Step<Found> {
     let (words, bbox) = (request.parameter("q"), parameters::bbox(request)?);
-    let offset = match request.parameter("offset") {
-        None => Some(0),
-        Some(text) => parameters::count(text),
-    };
+    let offset = request.parameter("offset").map_or(Some(0), parameters::count);
     let offset = offset.and_then(|offset| usize::try_from(offset).ok());
+    let offset = offset.filter(|offset| *offset < MOST_DATASETS).ok_or_else(|| {
+        bad_request(format!(
+            "offset is a number less than {MOST_DATASETS}; follow the `next` link for more"
+        ))
+    })?;
     let limit = usize::try_from(limit).unwrap_or(MOST_DATASETS);
-    let behind = offset.map(|offset| offset.saturating_add(limit));
-    let (Some(offset), Some(behind)) = (offset, behind.filter(|behind| *behind <= MOST_DATASETS))
-    else {
-        return Err(bad_request(format!(
-            "offset is a number, with limit at most {MOST_DATASETS}; follow the `next` link for more"
-        )));
-    };
+    let places = offset..(offset + limit).min(MOST_DATASETS);
     if let Some(ids) = request.parameter("ids") {
         if words.is_some() || bbox.is_some() {
             return Err(bad_request("ids goes with neither q nor bbox"));
         }
-        return named(request, host, ids, (offset, behind));
+        return named(request, host, ids, &places);
     }
     let after = request.parameter("after").map(str::to_owned);
     let language = negotiation::language(request);
     let query = DatasetQuery { columns: false, bbox, language, after, ..DatasetQuery::page(1) };
-    let Some(words) = words else { return page(host, &query, offset, behind) };
+    let Some(words) = words else { return page(host, &query, &places) };
     let terms: Vec<&str> = words.split(',').filter(|term| !term.trim().is_empty()).collect();
     let of = |term: &&str| DatasetQuery { search: Some((*term).to_owned()), ..query.clone() };
     match &terms[..] {
         [] => Err(bad_request("q has no words")),
-        [term] => page(host, &of(term), offset, behind),
+        [term] => page(host, &of(term), &places),
         terms if terms.len() > MOST_TERMS => {
             Err(bad_request(format!("q has at most {MOST_TERMS} terms")))
         }
@@ -127,45 +133,46 @@ fn find(request: &Request, host: &mut Host, limit: u64) -> Step<DatasetPage> {
             let asked = terms
                 .iter()
                 .map(|term| Asked::datasets(DatasetQuery { limit, after: None, ..of(term) }));
-            let mut any: Vec<Dataset> = Vec::new();
+            let (mut any, mut is_whole): (Vec<Dataset>, bool) = (Vec::new(), true);
             for page in host.ask(asked.collect::<Vec<_>>())? {
+                is_whole &= page.next.is_none();
                 let is_new = |dataset: &Dataset| any.iter().all(|had| had.name != dataset.name);
                 let new: Vec<Dataset> = page.datasets.into_iter().filter(is_new).collect();
                 any.extend(new);
             }
-            Ok(part(any, offset, behind))
+            let found = part(any, &places);
+            // Nobody knows how many of the datasets behind a list that was cut are new ones.
+            Ok(Found { total: found.total.filter(|_| is_whole), ..found })
         }
     }
 }
 
 /// A page of what the host finds.
-fn page(host: &mut Host, query: &DatasetQuery, offset: usize, behind: usize) -> Step<DatasetPage> {
-    let (mut found, _) = collections::collect(host, query, behind)?;
-    found.datasets.drain(..offset.min(found.datasets.len()));
-    Ok(found)
+fn page(host: &mut Host, query: &DatasetQuery, places: &Range<usize>) -> Step<Found> {
+    let (found, _) = collections::collect(host, query, places.end)?;
+    let datasets = found.datasets.into_iter().skip(places.start).collect();
+    let next = found.next.map(|next| ("after", next));
+    Ok(Found { datasets, total: Some(found.total), next })
 }
 
 /// The datasets of these ids, as far as they are there.
-fn named(
-    request: &Request,
-    host: &mut Host,
-    ids: &str,
-    (offset, behind): (usize, usize),
-) -> Step<DatasetPage> {
+fn named(request: &Request, host: &mut Host, ids: &str, places: &Range<usize>) -> Step<Found> {
     let ids: Vec<&str> = ids.split(',').filter(|id| page_of(id).is_ok()).collect();
     if ids.len() > MOST_IDS {
         return Err(bad_request(format!("ids has at most {MOST_IDS} ids")));
     }
     let asked = ids.iter().map(|id| negotiation::dataset(request, id).or_refusal());
     let told = host.ask(asked.collect::<Vec<_>>())?;
-    Ok(part(told.into_iter().flatten().collect(), offset, behind))
+    Ok(part(told.into_iter().flatten().collect(), places))
 }
 
-/// A page of these datasets.
-fn part(datasets: Vec<Dataset>, offset: usize, behind: usize) -> DatasetPage {
-    let total = datasets.len() as u64;
-    let datasets = datasets.into_iter().take(behind).skip(offset).collect();
-    DatasetPage { datasets, total, next: None }
+/// A page of these datasets. Those behind the last `offset` that there is are on none.
+fn part(datasets: Vec<Dataset>, places: &Range<usize>) -> Found {
+    let total = u64::try_from(datasets.len()).ok();
+    let is_more = places.end < datasets.len().min(MOST_DATASETS);
+    let next = is_more.then(|| ("offset", places.end.to_string()));
+    let datasets = datasets.into_iter().take(places.end).skip(places.start).collect();
+    Found { datasets, total, next }
 }
 
 fn has(list: &str, wanted: &str) -> bool {

@@ -41,6 +41,7 @@ pub(crate) fn list(request: &Request, host: &mut Host, id: &str) -> Step<Reply> 
     parameters::check(request, |name| name == "f")?;
     negotiation::page(request, JSON, &page_of(id)?)?;
     let dataset = asked(request, host, id)?;
+    let dataset = negotiation::in_language(request, host, dataset)?;
     let links = links::own(request, JSON);
     let own = link("self", tileset_address(request, id), JSON);
     let mut tileset = outline(&dataset);
@@ -57,6 +58,7 @@ pub(crate) fn show(request: &Request, host: &mut Host, id: &str) -> Step<Reply> 
         negotiation::page(request, JSON, &page)?;
     }
     let dataset = asked(request, host, id)?;
+    let dataset = negotiation::in_language(request, host, dataset)?;
     let document =
         if is_tilejson { tilejson(request, &dataset) } else { tileset(request, &dataset) };
     Ok(Document::json(200, &document).into())

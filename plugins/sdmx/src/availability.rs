@@ -9,7 +9,7 @@ use crate::flow::Flow;
 use crate::message::{Available, Message, prepared};
 use crate::negotiation::Face;
 use crate::problem::{bad_request, unsaid};
-use crate::query::{Detail, Ids, Kind, Query};
+use crate::query::{Detail, Ids, Kind, Query, listed};
 use crate::selected::Selected;
 use crate::structures::{nothing, values, write};
 
@@ -36,7 +36,7 @@ fn show(
 ) -> Step<Reply> {
     let encoding = face.structures(request)?;
     let wanted = crate::query::ids(face, component);
-    let references = references(request)?;
+    let references = references(face, request)?;
     match request.parameter("mode") {
         None | Some("exact") => {}
         Some("available") => return Err(unsaid("mode: `exact` alone")),
@@ -44,21 +44,21 @@ fn show(
     }
     let rest = request.query.iter().filter(|(name, _)| name != "mode" && name != "references");
     let data = Request { query: rest.cloned().collect(), ..request.clone() };
-    let Selected { mut flow, selection, measures, is_nothing, .. } =
-        Selected::new(face, &data, place.flow, &place.key)?;
+    let mut selected = Selected::new(face, &data, place.flow, &place.key)?;
     if let Ids::Some(ids) = &wanted {
-        let components = flow.structure.dimension_ids();
+        let components = selected.flow.structure.dimension_ids();
         if let Some(id) = ids.iter().find(|id| !components.contains(&id.as_str())) {
             return Err(bad_request(format!("there is no dimension '{id}'")));
         }
     }
-    if is_nothing || measures.is_empty() {
+    if selected.is_nothing || selected.measures.is_empty() {
         return Err(nothing(face, NOTHING));
     }
-    let counted = ask(request, host, &mut flow, &selection)?;
+    let counted = ask(request, host, &mut selected)?;
     if counted.is_some_and(|counted| counted.rows == 0) {
         return Err(nothing(face, NOTHING));
     }
+    let Selected { flow, measures, .. } = selected;
     let available = available(&flow, &measures, &wanted, counted);
     let prepared = prepared(std::iter::once(&flow.dataset));
     let query = Query {
@@ -82,16 +82,15 @@ fn show(
 
 /// Asks for the values under a selection; and for numbers where it has a condition, for they are
 /// known otherwise.
-fn ask(
-    request: &Request,
-    host: &mut Host,
-    flow: &mut Flow,
-    selection: &Selection,
-) -> Step<Option<Counted>> {
-    let name = &flow.dataset.name;
-    let is_free = *selection == Selection { limit: Some(0), ..Selection::new(name) };
-    let selection =
-        if is_free { Selection::new(name) } else { Selection { limit: None, ..selection.clone() } };
+fn ask(request: &Request, host: &mut Host, selected: &mut Selected) -> Step<Option<Counted>> {
+    let is_free = selected.is_whole();
+    let flow = &selected.flow;
+    // Free are the values of a dataset alone, of which no version is named.
+    let selection = if is_free {
+        Selection::new(&flow.dataset.name)
+    } else {
+        Selection { limit: None, ..selected.selection.clone() }
+    };
     let mut columns = flow.coded_columns();
     // The dates under a condition are those of the values.
     if columns.is_empty() {
@@ -105,10 +104,11 @@ fn ask(
     let (values, counted) = if is_free {
         (host.ask(values)?, None)
     } else {
-        let (values, counted) = host.ask((values, Asked::count(selection)))?;
+        let counted = (selected.time_check(), Asked::count(selection));
+        let (values, (_, counted)) = host.ask((values, counted))?;
         (values, Some(counted))
     };
-    flow.values = values.concat();
+    selected.flow.values = values.concat();
     Ok(counted)
 }
 
@@ -132,6 +132,7 @@ fn available(flow: &Flow, measures: &[usize], wanted: &Ids, counted: Option<Coun
     let each = measures.len() as u64;
     Available {
         codes,
+        is_part: counted.is_some(),
         times: times.filter(|_| has_time),
         observations: rows.map(|rows| rows.saturating_mul(each)),
         series: counted.and_then(|counted| counted.series).map(|series| series * each),
@@ -147,17 +148,21 @@ fn ends(values: &[ColumnValues]) -> Option<(String, String)> {
 }
 
 /// Kinds that `references` adds to the constraint.
-fn references(request: &Request) -> Step<Vec<Kind>> {
+fn references(face: Face, request: &Request) -> Step<Vec<Kind>> {
     use Kind::{Codelist, ConceptScheme, DataStructure, Dataflow};
-    Ok(match request.parameter("references").unwrap_or("none") {
-        "none" | "dataproviderscheme" => Vec::new(),
-        "all" => vec![Dataflow, DataStructure, ConceptScheme, Codelist],
-        "dataflow" => vec![Dataflow],
-        "datastructure" => vec![DataStructure],
-        "conceptscheme" => vec![ConceptScheme],
-        "codelist" => vec![Codelist],
-        other => return Err(bad_request(format!("references: '{other}' is none here"))),
-    })
+    let mut kinds = Vec::new();
+    for word in listed(face, request.parameter("references").unwrap_or("none")) {
+        match word {
+            "none" | "dataproviderscheme" | "valuelist" => {}
+            "all" => kinds.extend([Dataflow, DataStructure, ConceptScheme, Codelist]),
+            "dataflow" => kinds.push(Dataflow),
+            "datastructure" => kinds.push(DataStructure),
+            "conceptscheme" => kinds.push(ConceptScheme),
+            "codelist" => kinds.push(Codelist),
+            other => return Err(bad_request(format!("references: '{other}' is none here"))),
+        }
+    }
+    Ok(kinds)
 }
 
 impl Flow {

@@ -10,7 +10,7 @@ use crate::negotiation::{Encoding, Face, data_type};
 use crate::problem::{self, bad_request, not_found, unsaid};
 use crate::query::{Ids, ids, versions};
 use crate::selected::{Content, MOST_SORTED, Selected};
-use crate::structures::{dataset, flow, nothing};
+use crate::structures::{dataset, dataset_if_any, flow, nothing};
 
 /// Name of the format that writes SDMX-ML.
 const ML: &str = "sdmx-ml";
@@ -86,7 +86,8 @@ fn find(
     let asked = (dataset(request, &dataset_name(id)?).or_refusal(), Asked::formats());
     // Both at once, for a request has few calls.
     let (told, formats) = host.ask(asked)?;
-    let told = told.map_err(|_| not_found(format!("there is no dataflow '{id}'")))?;
+    let told = dataset_if_any(told)?;
+    let told = told.ok_or_else(|| not_found(format!("there is no dataflow '{id}'")))?;
     let flow = flow(request, told)?;
     if !ids(face, agency).has_agency(&flow.name.agency)
         || !versions(face, version).has_version(&flow.name.version)

@@ -1,6 +1,6 @@
 //! A dataset as a dataflow: its structure, out of the facts that the host tells of it.
 
-use yearbook_sdk::adapter::{Column, ColumnType, ColumnValues, Dataset, Stop};
+use yearbook_sdk::adapter::{Column, ColumnType, ColumnValues, Dataset, Selection, Stop, Version};
 use yearbook_sdmx_model::{
     self as model, MAX_CODES, MEASURE, OBS_VALUE, Representation, Role, Structure, TIME_PERIOD,
     ValueType,
@@ -74,6 +74,15 @@ impl Flow {
                  numbers, more than {MAX_CODES} or too long, or what was stored is damaged"
             )),
         }
+    }
+
+    /// Every row of the version that its facts are of. That version is named, so that what is
+    /// counted and what is sent are of one, whatever is published between.
+    pub(crate) fn rows(&self) -> Selection {
+        let newest = self.dataset.editions.first();
+        let version =
+            newest.map_or(Version::Current, |edition| Version::Snapshot(edition.id.clone()));
+        Selection { version, ..Selection::new(&self.dataset.name) }
     }
 
     /// Returns whether series have several rows: time tells rows of one key apart.

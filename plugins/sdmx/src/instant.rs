@@ -31,6 +31,12 @@ pub(crate) fn parse(text: &str) -> Option<(i64, u32)> {
     Some((midnight + (hours * 60 + minutes) * 60 + seconds - offset, nanoseconds))
 }
 
+/// The second of a time, or the last one of a date.
+pub(crate) fn last_second(text: &str) -> Option<i64> {
+    let (second, _) = parse(text)?;
+    Some(if text.len() == 10 { second + DAY - 1 } else { second })
+}
+
 /// Two digits each, with colons between, as a clock shows them.
 fn numbers<const N: usize>(text: &str) -> Option<[i64; N]> {
     let mut numbers = [0; N];
@@ -46,6 +52,18 @@ fn numbers<const N: usize>(text: &str) -> Option<[i64; N]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_date_lasts_until_its_last_second_contract_19() {
+        for (text, second) in [
+            ("1970-01-01", Some(DAY - 1)),
+            ("1970-01-01T00:00:01.9Z", Some(1)),
+            ("1970-01-01T00:00:01", Some(1)),
+            ("soon", None),
+        ] {
+            assert_eq!(last_second(text), second, "{text}");
+        }
+    }
 
     #[test]
     fn times_have_offsets_and_what_is_none_has_no_moment_contract_19() {

@@ -26,12 +26,15 @@ pub(crate) fn write(message: &Message<'_>, address: &str) -> String {
     if let Some(agencies) = &message.agencies {
         let agencies: Vec<Value> =
             agencies.iter().map(|id| json!({ "id": id, "name": id })).collect();
-        let scheme = json!({
+        let mut scheme = json!({
             "id": "AGENCIES",
             "agencyID": "SDMX",
             "name": "Agencies",
             "agencies": agencies,
         });
+        if message.query.is_part(Kind::AgencyScheme) {
+            scheme["isPartial"] = true.into();
+        }
         add("agencySchemes", vec![scheme]);
     }
     add("dataflows", each(Kind::Dataflow, &|flow| dataflow(message, flow, address)));
@@ -92,6 +95,9 @@ fn maintained(
     if is_stub {
         value["isExternalReference"] = true.into();
     }
+    if message.is_part(kind, flow, id) {
+        value["isPartial"] = true.into();
+    }
     value
 }
 
@@ -125,7 +131,8 @@ fn codelists(message: &Message<'_>, flow: &Flow, address: &str) -> Vec<Value> {
         let mut value = maintained(message, flow, Kind::Codelist, named, address);
         if !query.is_stub(Kind::Codelist) {
             let codes = flow.codes(&component.id).into_iter();
-            let codes = codes.filter(|code| query.items.has(&code.id)).map(|code| {
+            let codes = codes.filter(|code| query.has_item(Kind::Codelist, &code.id));
+            let codes = codes.map(|code| {
                 let mut value = json!({ "id": code.id, "name": code.name });
                 if let Some(description) = code.description {
                     value["description"] = description.into();
@@ -146,7 +153,9 @@ fn concepts(message: &Message<'_>, flow: &Flow, address: &str) -> Value {
         return value;
     }
     let components = flow.components().into_iter();
-    let items = components.filter(|component| message.query.items.has(&component.id));
+    let is_meant =
+        |component: &Component| message.query.has_item(Kind::ConceptScheme, &component.id);
+    let items = components.filter(is_meant);
     let concepts = items.map(|component| {
         let urn = flow.name.concept_urn(&component.id);
         let links = json!([{ "rel": "self", "urn": urn }]);

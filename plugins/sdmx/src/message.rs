@@ -1,6 +1,7 @@
 //! A message of structures, before it is written as XML or JSON.
 
 use yearbook_sdk::adapter::Dataset;
+use yearbook_sdmx_model::MEASURE;
 
 use crate::flow::Flow;
 use crate::query::{Kind, Query};
@@ -27,6 +28,8 @@ pub(crate) struct Message<'a> {
 pub(crate) struct Available {
     /// Ids of dimensions with the codes that there are.
     pub(crate) codes: Vec<(String, Vec<String>)>,
+    /// Set where a condition or a time may leave codes out.
+    pub(crate) is_part: bool,
     /// First and last date.
     pub(crate) times: Option<(String, String)>,
     pub(crate) observations: Option<u64>,
@@ -37,6 +40,16 @@ impl Message<'_> {
     /// Returns whether a message has something of this kind in it.
     pub(crate) fn has(&self, kind: Kind) -> bool {
         self.query.wants(kind) && !self.flows.is_empty()
+    }
+
+    /// Returns whether something of this kind and id has a part of its items alone: those that are
+    /// named, or the codes that a selection has.
+    pub(crate) fn is_part(&self, kind: Kind, flow: &Flow, id: &str) -> bool {
+        // Columns of values are codes whether they are selected or not.
+        let is_selected = kind == Kind::Codelist
+            && self.available.as_ref().is_some_and(|available| available.is_part)
+            && id != flow.name.codelist_id(MEASURE);
+        !self.query.is_stub(kind) && (is_selected || self.query.is_part(kind))
     }
 
     /// Returns whether there is nothing in it.

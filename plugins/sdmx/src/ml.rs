@@ -58,6 +58,9 @@ impl Writer<'_> {
         if self.is_30 {
             attributes.pop();
         }
+        if self.message.query.is_part(Kind::AgencyScheme) {
+            attributes.push(("isPartial", "true"));
+        }
         self.xml.open(container, &[]).open("str:AgencyScheme", &attributes);
         self.name("en", "Agencies", None);
         for agency in agencies {
@@ -107,7 +110,7 @@ impl Writer<'_> {
 
     fn codes(&mut self, flow: &Flow, component: &Component) {
         for code in flow.codes(&component.id) {
-            if !self.message.query.items.has(&code.id) {
+            if !self.message.query.has_item(Kind::Codelist, &code.id) {
                 continue;
             }
             self.xml.open("str:Code", &[("id", &code.id)]);
@@ -126,7 +129,7 @@ impl Writer<'_> {
             self.maintained("str:ConceptScheme", flow, &flow.name.id, &urn, Kind::ConceptScheme);
             let is_stub = self.message.query.is_stub(Kind::ConceptScheme);
             for component in flow.components().iter().filter(|_| !is_stub) {
-                if !self.message.query.items.has(&component.id) {
+                if !self.message.query.has_item(Kind::ConceptScheme, &component.id) {
                     continue;
                 }
                 let urn = flow.name.concept_urn(&component.id);
@@ -280,6 +283,9 @@ impl Writer<'_> {
         }
         if let Some(address) = &address {
             attributes.extend([("isExternalReference", "true"), ("structureURL", address)]);
+        }
+        if self.message.is_part(kind, flow, id) {
+            attributes.push(("isPartial", "true"));
         }
         self.xml.open(element, &attributes);
         if kind == Kind::Dataflow {

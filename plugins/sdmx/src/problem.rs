@@ -20,9 +20,15 @@ pub(crate) fn unsaid(sentence: impl Into<String>) -> Stop {
     Refusal::new(501, sentence).into()
 }
 
+/// Sentence for what was published anew while it was read. No client of this API names a snapshot.
+const OVERTAKEN: &str = "a newer version was published while this one was read; ask again";
+
 /// A refusal, the host's or one of this API. What is 422 on `/v1` is 400 here, but where it is the
 /// name of a dataset, which is not there then.
 pub(crate) fn document(request: &Request, refusal: &Refusal) -> Document {
+    if refusal.code == "snapshot_gone" {
+        return message(request, 422, OVERTAKEN);
+    }
     let is_name = |problem: &Problem| problem.place.last().is_some_and(|place| place == "name");
     let status = match refusal.status {
         422 if !refusal.problems.is_empty() && refusal.problems.iter().all(is_name) => 404,

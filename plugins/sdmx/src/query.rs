@@ -26,7 +26,7 @@ const KINDS: [(&str, Kind); 5] = [
 ];
 
 /// Kinds that the standard has, and this service has none of.
-const NONE_OF: [&str; 38] = [
+const NONE_OF: [&str; 39] = [
     "actualconstraint",
     "allowedconstraint",
     "attachmentconstraint",
@@ -49,6 +49,7 @@ const NONE_OF: [&str; 38] = [
     "metadataproviderscheme",
     "metadataprovisionagreement",
     "metadatastructure",
+    "namealiasscheme",
     "namepersonalisationscheme",
     "organisationscheme",
     "organisationschememap",
@@ -66,6 +67,9 @@ const NONE_OF: [&str; 38] = [
     "valuelist",
     "vtlmappingscheme",
 ];
+
+/// Signs of versions for newer ones and for any.
+const SIGNS: [char; 3] = ['+', '~', '*'];
 
 /// Measure of how much is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +123,9 @@ impl Query {
             return Err(bad_request("the address has more parts than a query of structures"));
         }
         parameters(request)?;
-        let references = references(&kinds, request.parameter("references").unwrap_or("none"))?;
+        let words = listed(face, request.parameter("references").unwrap_or("none"));
+        let references = words.into_iter().map(|word| references(&kinds, word));
+        let references = references.collect::<Step<Vec<_>>>()?.concat();
         let detail = detail(request.parameter("detail").unwrap_or("full"))?;
         let [agencies, ids, items] = [part(0), named_ids, part(3)];
         let versions = place.get(2).map_or(Ids::Any, |text| versions(face, text));
@@ -129,6 +135,18 @@ impl Query {
     /// Returns whether something of this kind is answered, asked for or referred to.
     pub(crate) fn wants(&self, kind: Kind) -> bool {
         self.kinds.contains(&kind) || self.references.contains(&kind)
+    }
+
+    /// Returns whether a part of the items of something of this kind is asked for.
+    pub(crate) fn is_part(&self, kind: Kind) -> bool {
+        let has_items = !matches!(kind, Kind::Dataflow | Kind::DataStructure);
+        has_items && self.kinds.contains(&kind) && self.items != Ids::Any
+    }
+
+    /// Returns whether an item of something of this kind is meant. Of what is referred to, every
+    /// one is.
+    pub(crate) fn has_item(&self, kind: Kind, id: &str) -> bool {
+        !self.is_part(kind) || self.items.has(id)
     }
 
     /// Returns whether something of this kind is told by its name alone.
@@ -170,25 +188,37 @@ impl Ids {
     pub(crate) fn has_version(&self, version: &str) -> bool {
         let Self::Some(versions) = self else { return true };
         let major = |text: &str| text.split('.').next().unwrap_or_default().to_owned();
-        versions.iter().any(|wanted| match wanted.find(['+', '~']) {
+        versions.iter().any(|wanted| match wanted.find(SIGNS) {
             Some(0) => true,
-            Some(_) => major(wanted).trim_end_matches(['+', '~']) == major(version),
+            Some(_) => major(wanted).trim_end_matches(SIGNS) == major(version),
             // The newest is the only one that there is.
-            None => wanted == version || wanted == "latest" || *wanted == format!("{version}.0"),
+            None => {
+                wanted == version
+                    || wanted.eq_ignore_ascii_case("latest")
+                    || *wanted == format!("{version}.0")
+            }
         })
     }
 }
 
 /// A part of the path: words for any, else ids with `+` or commas between them.
 pub(crate) fn ids(face: Face, text: &str) -> Ids {
-    let (any, separator): (&[&str], char) = match face {
-        Face::V21 => (&["all", "ALL"], '+'),
-        Face::V30 => (&["*"], ','),
+    let (any, separator) = match face {
+        Face::V21 => ("all", '+'),
+        Face::V30 => ("*", ','),
     };
-    if text.is_empty() || any.contains(&text) {
+    if text.is_empty() || text.eq_ignore_ascii_case(any) {
         return Ids::Any;
     }
     Ids::Some(text.split(separator).map(str::to_owned).collect())
+}
+
+/// Words of a parameter that has several in 3.0.
+pub(crate) fn listed(face: Face, text: &str) -> Vec<&str> {
+    match face {
+        Face::V21 => vec![text],
+        Face::V30 => text.split(',').collect(),
+    }
 }
 
 /// Versions: as ids, and with a sign for newer ones, which separates those of 2.1 otherwise.
@@ -290,9 +320,11 @@ mod tests {
         let query = parse(Face::V30, "/dataflow/A,B/*/1+.0").unwrap();
         assert!(query.agencies.has("B") && !query.agencies.has("C"));
         assert!(query.versions.has_version("1.3") && !query.versions.has_version("2.0"));
-        for wanted in ["+", "1+", "1.0+"] {
+        for wanted in ["+", "1+", "1.0+", "latest", "LATEST", "all", "ALL"] {
             assert!(versions(Face::V21, wanted).has_version("1.3"), "{wanted}");
         }
+        assert!(versions(Face::V30, "1.*").has_version("1.3"));
+        assert!(!versions(Face::V30, "2.*").has_version("1.3"));
         assert!(!versions(Face::V21, "2+").has_version("1.3"));
         for (wanted, is_it) in [("1.3", true), ("1.3.0", true), ("1.2", false), ("+", true)] {
             let version = ids(Face::V30, wanted);
@@ -324,12 +356,17 @@ mod tests {
         assert_eq!(with("codelist", "parents"), [Kind::DataStructure]);
         assert_eq!(with("datastructure", "codelist"), [Kind::Codelist]);
         assert_eq!(with("datastructure", "categorisation"), []);
+        assert_eq!(with("datastructure", "valuelist"), []);
         assert_eq!(with("dataflow", "all").len(), 4);
+        let several = parse(Face::V30, "/dataflow/*/F?references=codelist,none,children").unwrap();
+        assert_eq!(several.references, [Kind::Codelist, Kind::DataStructure]);
     }
 
     #[test]
     fn what_is_no_query_is_400_and_what_there_is_none_of_404_contract_19() {
         assert_eq!(status("/categoryscheme/all"), 404);
+        assert_eq!(status("/namealiasscheme"), 404);
+        assert_eq!(status("/dataflow/all?references=codelist,colours"), 400);
         assert_eq!(status("/colours/all"), 400);
         assert_eq!(status("/dataflow/all?references=colours"), 400);
         assert_eq!(status("/dataflow/all?detail=colours"), 400);

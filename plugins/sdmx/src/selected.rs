@@ -1,6 +1,8 @@
 //! The selection that a key and parameters make of a dataflow.
 
-use yearbook_sdk::adapter::{Asked, Host, Operator, Pick, Request, Selection, Step, Version};
+use yearbook_sdk::adapter::{
+    Asked, Cited, Host, Operator, Pick, Request, Selection, Step, Version,
+};
 use yearbook_sdmx_model::{OBS_VALUE, TIME_PERIOD, period_days};
 
 use crate::filter::{self, Comparison};
@@ -19,6 +21,8 @@ pub(crate) const MOST_SORTED: u64 = 10_000;
 pub(crate) struct Selected {
     pub(crate) flow: Flow,
     pub(crate) selection: Selection,
+    /// Time whose version is asked for.
+    as_of: Option<String>,
     /// Positions of the measures, among those of the structure.
     pub(crate) measures: Vec<usize>,
     /// Comparisons of what each measure has for itself, by the id of the component.
@@ -44,10 +48,11 @@ impl Selected {
     /// Reads key and parameters.
     pub(crate) fn new(face: Face, request: &Request, flow: Flow, key: &str) -> Step<Self> {
         let measures = (0..flow.structure.measures.len()).collect();
-        let selection = Selection { limit: Some(0), ..Selection::new(&flow.dataset.name) };
+        let selection = Selection { limit: Some(0), ..flow.rows() };
         let mut selected = Self {
             flow,
             selection,
+            as_of: None,
             measures,
             of_measures: Vec::new(),
             is_nothing: false,
@@ -112,14 +117,16 @@ impl Selected {
                     )));
                 }
             },
-            ("attributes", Face::V30) => match value {
-                "dsd" | "all" | "obs" => {}
-                "none" | "msd" | "dataset" | "series" if self.content == Content::Full => {
+            ("attributes", Face::V30) => {
+                let is_all = |level: &str| matches!(level, "dsd" | "all" | "obs");
+                let is_none = |level: &str| matches!(level, "none" | "msd" | "dataset" | "series");
+                if !value.split(',').all(|level| is_all(level) || is_none(level)) {
+                    return Err(unsaid("attributes: all of them or none here"));
+                }
+                if !value.split(',').any(is_all) && self.content == Content::Full {
                     self.content = Content::DataOnly;
                 }
-                "none" | "msd" | "dataset" | "series" => {}
-                _ => return Err(unsaid("attributes: all of them or none here")),
-            },
+            }
             ("measures", Face::V30) => match value {
                 "all" | OBS_VALUE => {}
                 "none" => self.content = Content::SeriesKeys,
@@ -130,12 +137,16 @@ impl Selected {
                 self.selection.limit = Some(number(name, value)?.into());
             }
             ("offset", Face::V30) => {
-                self.one_measure(name)?;
-                self.selection.skip = number(name, value)?;
+                let skip: u32 =
+                    value.parse().map_err(|_| bad_request("offset is a number from 0"))?;
+                if skip > 0 {
+                    self.one_measure(name)?;
+                }
+                self.selection.skip = skip;
             }
             ("sort", Face::V30) => self.sort(value)?,
             ("updatedAfter", _) => self.updated_after(value)?,
-            ("asOf", _) => self.selection.version = Version::AsOf(as_of(value)?),
+            ("asOf", _) => self.at_time(value)?,
             ("includeHistory", _) if value == "false" => {}
             ("includeHistory" | "reportingYearStartDay", _) => {
                 return Err(unsaid(format!("{name}: a selection here cannot say that")));
@@ -248,12 +259,44 @@ impl Selected {
         Ok(())
     }
 
+    /// Selects the version of a time. The newest one is named here too: another may be published
+    /// before the day that is asked for ends.
+    fn at_time(&mut self, value: &str) -> Step<()> {
+        let time = as_of(value)?;
+        let newest = self.flow.dataset.editions.first();
+        let published = newest.and_then(|edition| instant::last_second(&edition.published_at));
+        let is_newest =
+            published.is_some_and(|published| instant::last_second(value) >= Some(published));
+        self.selection.version =
+            if is_newest { self.flow.rows().version } else { Version::AsOf(time.clone()) };
+        self.as_of = Some(time);
+        Ok(())
+    }
+
+    /// The question that has the host check a time whose version is named: the host alone knows
+    /// whether that is in the future.
+    pub(crate) fn time_check(&self) -> Vec<Asked<Cited>> {
+        let is_named = matches!(self.selection.version, Version::Snapshot(_));
+        let time = self.as_of.clone().filter(|_| is_named);
+        let check = time.map(|time| {
+            let version = Version::AsOf(time);
+            Asked::citation(Selection { version, limit: Some(1), ..self.flow.rows() })
+        });
+        check.into_iter().collect()
+    }
+
+    /// Returns whether every row of the current version is selected, and nothing else is said.
+    pub(crate) fn is_whole(&self) -> bool {
+        let whole = Selection { limit: Some(0), ..self.flow.rows() };
+        self.as_of.is_none() && self.selection == whole
+    }
+
     /// Number of rows, counted where there is a condition or a time: nobody else knows it before
     /// they are sent.
     pub(crate) fn count(&self, host: &mut Host) -> Step<u64> {
         let all = self.flow.dataset.editions.first().map_or(u64::MAX, |edition| edition.rows);
         let selection = &self.selection;
-        let is_part = selection.version != Version::Current
+        let is_part = self.as_of.is_some()
             || !selection.conditions.is_empty()
             || selection.start.is_some()
             || selection.end.is_some()
@@ -262,7 +305,7 @@ impl Selected {
             return Ok(all);
         }
         let counted = Selection { limit: None, skip: 0, pick: Pick::All, ..selection.clone() };
-        let counted = host.ask(Asked::count(counted))?;
+        let (_, counted) = host.ask((self.time_check(), Asked::count(counted)))?;
         Ok(match selection.pick {
             Pick::All => counted.rows,
             Pick::First(most) | Pick::Last(most) => {

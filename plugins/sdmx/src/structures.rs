@@ -100,7 +100,19 @@ fn find(request: &Request, host: &mut Host, query: &Query) -> Step<Vec<Dataset>>
         return Err(Refusal::new(413, sentence).into());
     }
     let asked: Vec<_> = names.iter().map(|name| dataset(request, name).or_refusal()).collect();
-    Ok(host.ask(asked)?.into_iter().flatten().collect())
+    host.ask(asked)?.into_iter().filter_map(|told| dataset_if_any(told).transpose()).collect()
+}
+
+/// A dataset that was asked for by its name; `None` where there is none.
+///
+/// # Errors
+/// 413 for more than a request is told of: that one is there, and no message leaves it out.
+pub(crate) fn dataset_if_any(told: Result<Dataset, Refusal>) -> Step<Option<Dataset>> {
+    match told {
+        Ok(dataset) => Ok(Some(dataset)),
+        Err(refusal) if refusal.status == 413 => Err(refusal.into()),
+        Err(_) => Ok(None),
+    }
 }
 
 /// Every dataset, or as many as the host tells.

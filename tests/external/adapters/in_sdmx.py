@@ -353,6 +353,14 @@ def structures_are_valid_under_the_official_schemas_contract_19(tally, service, 
                 valid(f"/3.0/structure/dataflow/{flow.agency}/{flow.id}/1.0", references=references)
             valid(f"/2.1/availableconstraint/{flow.id}", references="all")
             valid(f"/3.0/availability/dataflow/{flow.agency}/{flow.id}/1.0", references="all")
+            # A part of the items.
+            valid(f"/2.1/conceptscheme/{flow.agency}/{flow.id}/1.0/OBS_VALUE")
+            valid(f"/3.0/structure/conceptscheme/{flow.agency}/{flow.id}/1.0/OBS_VALUE", references="codelist,datastructure")
+            valid(f"/2.1/agencyscheme/SDMX/AGENCIES/1.0/{flow.agency}")
+            valid(f"/3.0/structure/agencyscheme/SDMX/AGENCIES/1.0/{flow.agency}")
+            if flow.date:
+                valid(f"/2.1/availableconstraint/{flow.id}", references="all", endPeriod="2100")
+                valid(f"/3.0/availability/dataflow/{flow.agency}/{flow.id}/1.0", references="all", endPeriod="2100")
             if flow.key:
                 valid(f"/2.1/codelist/{flow.agency}/{flow.id}-{flow.dimensions[0]}", references="parents")
             return True

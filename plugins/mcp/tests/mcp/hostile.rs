@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::kit::{message, post, send};
+use crate::kit::{message, post, refused, send, tool};
 
 const TOOLS: [&str; 6] =
     ["search_datasets", "describe_dataset", "list_values", "get_data", "cite", "verify_figure"];
@@ -47,6 +47,31 @@ fn value() -> impl Strategy<Value = Value> {
                 .prop_map(|members| members.into_iter().collect::<Map<_, _>>().into()),
         ]
     })
+}
+
+#[test]
+fn thousands_of_values_are_refused_with_the_bound_contract_20() {
+    let ones = |number: usize| json!(vec![1; number]);
+    for (conditions, sent) in [
+        (json!({ "value": ones(8_192) }), 8_192),
+        (json!({ "value": ones(1_000), "value.not": ones(24), "region": "north" }), 1_025),
+    ] {
+        for (name, mut arguments) in [
+            ("list_values", json!({ "columns": "region" })),
+            ("get_data", json!({})),
+            ("cite", json!({})),
+            ("verify_figure", json!({ "value": 1 })),
+        ] {
+            arguments["dataset"] = json!("harvest_long");
+            arguments["where"] = conditions.clone();
+            let sentence = format!(
+                "where: the conditions have {sent} values and may have 1024; ask in several calls"
+            );
+            assert_eq!(refused(name, arguments), sentence, "{name}");
+        }
+    }
+    let most = json!({ "dataset": "harvest_long", "where": { "value": ones(1_024) } });
+    assert!(tool("cite", most)["citation"].is_string());
 }
 
 proptest! {

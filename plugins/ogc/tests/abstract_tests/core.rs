@@ -5,7 +5,7 @@ use yearbook_ogc::Ogc;
 use yearbook_sdk::adapter::{Dataset, DatasetQuery, Example, Fact, Question, Refusal, Reply};
 use yearbook_sdk::testing::sample::SampleCatalogue;
 
-use super::service::{Answer, BASE, ask, get, get_as, get_in, links_in, refused};
+use super::service::{Answer, BASE, ask, get, get_as, get_in, invalid, links_in, refused};
 
 const JSON: &str = "application/json";
 const OPENAPI: &str = "application/vnd.oai.openapi+json;version=3.0";
@@ -247,6 +247,8 @@ fn unknown_and_invalid_parameters_are_400_contract_18() {
         "/collections/places/items?cursor=x",
         "/collections/places/items?f=gml",
         "/collections/places/items/Auckland?limit=1",
+        "/collections/places/items/Auckland?as_of=soon",
+        "/collections/places/items/nowhere?as_of=soon",
         "/collections/catalogue/items?colour=red",
         "/collections/catalogue/items?limit=0",
         "/collections/catalogue/items?offset=-1",
@@ -268,7 +270,22 @@ fn refusals_of_the_host_are_problem_documents_contract_18() {
     let items = "/collections/places/items";
     let status = |address: &str, status| refused(address, status, "a_code").status;
     assert_eq!((status(items, 422), status(items, 404), status(items, 410)), (400, 404, 410));
-    assert_eq!(status(&format!("{items}/7"), 422), 404);
+    // One feature is not there where its id is no key; what else is wrong is a parameter.
+    let one = format!("{items}/7");
+    for (places, expected) in [
+        (&["where.count"][..], 404),
+        (&["where.count", "where.day"], 404),
+        (&["row"], 404),
+        (&["name"], 404),
+        (&["as_of"], 400),
+        (&["format"], 400),
+        (&["where.count", "as_of"], 400),
+        (&["where"], 400),
+    ] {
+        assert_eq!(invalid(&one, places), expected, "{places:?}");
+    }
+    assert_eq!((status(&one, 422), status(&one, 413)), (400, 413));
+    assert_eq!(invalid(items, &["where.count"]), 400);
     let limited = refused(items, 429, "burst");
     let title = &limited.body["title"];
     assert_eq!(
@@ -314,7 +331,22 @@ fn text_is_in_the_language_that_a_client_would_have_contract_18() {
         ("/collections/catalogue/items?offset=2", "/features/0/properties/title"),
     ] {
         let titled = |language| get_in(address, language).body.pointer(place).cloned().unwrap();
-        assert_eq!(titled("mi, en;q=0.5"), title, "{address}");
-        assert!(titled("en") != title && titled("*") == titled("en"), "{address}");
+        for first in ["mi, en;q=0.5", "en;q=0.1, mi", "*, en;q=0.4, mi;q=0.5"] {
+            assert_eq!(titled(first), title, "{address}: {first}");
+        }
+        for main in ["*", "en, mi;q=0.9", "mi;q=0, en", "fr"] {
+            assert_eq!(titled(main), titled("en"), "{address}: {main}");
+        }
+        assert_ne!(titled("en"), title, "{address}");
+    }
+    // Of one dataset it is known which languages there are; `en` is the main one.
+    for (address, place) in [
+        ("/collections/places", "/title"),
+        ("/collections/places/queryables", "/title"),
+        ("/collections/catalogue/items/places", "/properties/title"),
+    ] {
+        let titled = |language| get_in(address, language).body.pointer(place).cloned().unwrap();
+        assert_eq!(titled("fr, de;q=0.9, mi;q=0.5, en;q=0.4"), title, "{address}");
+        assert_eq!(titled("fr, mi;q=0.5, en;q=0.6"), titled("en"), "{address}");
     }
 }

@@ -1,8 +1,10 @@
 //! Records: the collection of all datasets.
 
 use serde_json::{Value, json};
+use yearbook_sdk::adapter::{Dataset, DatasetQuery, Example, Fact, Question, Reply};
+use yearbook_sdk::testing::sample::SampleCatalogue;
 
-use super::service::{BASE, get};
+use super::service::{BASE, ask, get, links_in};
 
 const ITEMS: &str = "/collections/catalogue/items";
 
@@ -48,7 +50,7 @@ fn every_dataset_is_a_record_contract_18() {
     assert_eq!(shape["type"], "Polygon");
     assert_eq!(corners, (&json!([-180.0, -46.5]), &json!([180.0, -36.8])));
     assert_eq!(of(2)["bbox"], json!([168.3, -46.5, -176.5, -36.8]));
-    let places = super::service::links_in(of(2), "items");
+    let places = links_in(of(2), "items");
     assert_eq!(places, [format!("{BASE}/collections/places/items")]);
     assert_eq!(get(&format!("{ITEMS}/nothing")).status, 404);
 }
@@ -77,4 +79,59 @@ fn records_are_searched_and_paged_contract_18() {
     {
         assert_eq!(get(&format!("{ITEMS}?{wrong}")).status, 400, "{wrong}");
     }
+}
+
+/// Terms and ids are no list of the host's, so their pages go on by number.
+#[test]
+fn records_of_terms_and_ids_are_paged_contract_18() {
+    for (query, kept) in [
+        ("q=places,codes&type=dataset", "q=places%2Ccodes&type=dataset"),
+        ("ids=places,nothing,codes", "ids=places%2Cnothing%2Ccodes"),
+    ] {
+        let first = get(&format!("{ITEMS}?limit=1&{query}"));
+        assert_eq!((first.ids(), &first.body["numberMatched"]), (vec![json!("places")], &json!(2)));
+        assert_eq!(first.links("next"), [format!("{BASE}{ITEMS}?limit=1&{kept}&offset=1")]);
+        let second = get(first.links("next")[0].strip_prefix(BASE).unwrap());
+        assert_eq!((second.ids(), second.links("next").len()), (vec![json!("codes")], 0));
+    }
+    let ids = ["places"; 11].join(",");
+    let eleven = get(&format!("{ITEMS}?ids={ids}"));
+    assert_eq!((eleven.ids().len(), eleven.links("next").len()), (10, 1));
+    // The last page ends where no number leads further.
+    assert_eq!(get(&format!("{ITEMS}?offset=2999&limit=1000")).status, 200);
+    assert_eq!(get(&format!("{ITEMS}?offset=3000&limit=1")).status, 400);
+}
+
+/// Of a term the host tells 1,000 datasets, whose lists may have the same ones behind.
+#[test]
+fn matches_are_counted_where_all_are_known_contract_18() {
+    let query = DatasetQuery { columns: false, ..DatasetQuery::page(1) };
+    let told = SampleCatalogue::new().answer(&Question::Datasets(query));
+    let Fact::Datasets((sample, ..)) = told else { panic!("{told:?}") };
+    let sample = &sample[0];
+    let host = |all: u32| {
+        move |question: &Question| {
+            // One term alone comes with the formats.
+            let Question::Datasets(query) = question else { return Fact::Formats(Vec::new()) };
+            let term = query.search.clone().unwrap();
+            let of = |at: u32| Dataset { name: format!("{term}{at}"), ..sample.clone() };
+            let next = (query.limit < all).then(|| query.limit.to_string());
+            Fact::Datasets(((0..all.min(query.limit)).map(of).collect(), all.into(), next))
+        }
+    };
+    let page = |query: &str, all: u32| {
+        let request = Example::get(&format!("{ITEMS}?{query}"), 0).request;
+        let (reply, _) = ask(&request, host(all));
+        let Reply::Document(document) = reply else { panic!("{reply:?}") };
+        let body: Value = serde_json::from_slice(&document.body).unwrap();
+        let has_next = !links_in(&body, "next").is_empty();
+        (body["numberReturned"].as_u64(), body["numberMatched"].as_u64(), has_next)
+    };
+    assert_eq!(page("q=a,b", 600), (Some(10), Some(1_200), true));
+    assert_eq!(page("q=a,b&limit=1000&offset=1000", 600), (Some(200), Some(1_200), false));
+    assert_eq!(page("q=a,b&limit=1000&offset=1000", 1_000), (Some(1_000), Some(2_000), false));
+    assert_eq!(page("q=a,b&limit=1000", 1_001), (Some(1_000), None, true));
+    assert_eq!(page("q=a", 1_001), (Some(10), Some(1_001), true));
+    // No number leads beyond 3,000.
+    assert_eq!(page("q=a,b,c,d&offset=2990", 1_000), (Some(10), Some(4_000), false));
 }

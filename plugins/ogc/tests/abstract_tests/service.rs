@@ -4,7 +4,7 @@ use serde_json::Value;
 use yearbook_ogc::{Features, Ogc};
 use yearbook_sdk::Adapter as _;
 use yearbook_sdk::adapter::{
-    Document, Example, Fact, Framing, Question, Refusal, Reply, Request, Rows, Segment,
+    Document, Example, Fact, Framing, Problem, Question, Refusal, Reply, Request, Rows, Segment,
 };
 use yearbook_sdk::testing::sample::SampleCatalogue;
 use yearbook_sdk::testing::{adapting, encode};
@@ -104,6 +104,17 @@ pub(crate) fn refused(address: &str, status: u16, code: &str) -> Answer {
     let request = Example::get(address, 0).request;
     let refusal = Refusal { code: code.to_owned(), ..Refusal::new(status, "a sentence") };
     whole(Ogc::refuse(&request, &refusal), None)
+}
+
+/// Status of the answer to a refusal of the host for problems at these parameters.
+pub(crate) fn invalid(address: &str, names: &[&str]) -> u16 {
+    let problem = |name: &&str| Problem {
+        place: vec!["query".to_owned(), (*name).to_owned()],
+        sentence: "a sentence".to_owned(),
+    };
+    let problems = names.iter().map(problem).collect();
+    let refusal = Refusal { problems, ..Refusal::new(422, "") };
+    Ogc::refuse(&Example::get(address, 0).request, &refusal).status
 }
 
 impl Answer {

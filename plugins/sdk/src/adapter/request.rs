@@ -126,6 +126,41 @@ impl Request {
         let best = weighed.rev().max_by(|(one, _), (other, _)| one.total_cmp(other))?;
         (best.0 > 0.0).then_some(best.1)
     }
+
+    /// The languages that `Accept-Language` names, the most wanted first (RFC 9110, 12.5.4).
+    ///
+    /// ```
+    /// use yearbook_sdk::adapter::Example;
+    ///
+    /// let example = Example::get("/", 200);
+    /// let request = example.header("accept-language", "en;q=0.1, mi, fr;q=0, *").request;
+    /// assert_eq!(request.languages(), ["mi", "en"]);
+    /// ```
+    #[must_use]
+    pub fn languages(&self) -> Vec<&str> {
+        let header = self.header("accept-language").unwrap_or_default();
+        let weighed = header.split(',').map(|range| {
+            let mut parts = range.split(';').map(str::trim);
+            let language = parts.next().unwrap_or_default();
+            (quality(parts), language)
+        });
+        let mut ranges: Vec<(f64, &str)> = weighed
+            .filter(|(quality, range)| *quality > 0.0 && !["", "*"].contains(range))
+            .collect();
+        // Of equal weights the first one counts.
+        ranges.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        ranges.into_iter().map(|(_, range)| range).collect()
+    }
+}
+
+/// Weight among the parameters of a range: 1 where there is none that is a number from 0 to 1.
+fn quality<'a>(mut parameters: impl Iterator<Item = &'a str>) -> f64 {
+    let weight = parameters.find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        name.trim().eq_ignore_ascii_case("q").then_some(value.trim())
+    });
+    let weight = weight.and_then(|text| text.parse().ok());
+    weight.filter(|weight| (0.0..=1.0).contains(weight)).unwrap_or(1.0)
 }
 
 /// Weight of a media type under `Accept` (RFC 9110, 12.5.1): that of the most specific range.
@@ -144,8 +179,7 @@ fn weight(accept: &str, media_type: &str) -> f64 {
         } else {
             return None;
         };
-        let quality = parts.find_map(|part| part.strip_prefix("q=")?.parse().ok()).unwrap_or(1.0);
-        Some((precision, quality))
+        Some((precision, quality(parts)))
     });
     ranges.max_by_key(|(precision, _)| *precision).map_or(0.0, |(_, quality): (u8, f64)| quality)
 }
@@ -232,4 +266,26 @@ fn decode(text: &str) -> String {
         rest = &tail[if code.is_some() { 2 } else { 0 }..];
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn languages_are_wanted_by_their_weight_rfc_9110() {
+        for (header, wanted) in [
+            ("mi", &["mi"][..]),
+            ("en;q=0.1, mi", &["mi", "en"]),
+            ("en;q=0.4, mi-NZ;q=0.8, fr; Q=0.8", &["mi-NZ", "fr", "en"]),
+            ("en;q=0, mi;q=x, *, fr;q=0.5", &["mi", "fr"]),
+            ("en;q=0", &[]),
+            ("*", &[]),
+            ("", &[]),
+        ] {
+            let request = Example::get("/", 0).header("accept-language", header).request;
+            assert_eq!(request.languages(), wanted, "{header}");
+        }
+        assert!(Example::get("/", 0).request.languages().is_empty());
+    }
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod catalogue;
+mod counts;
 mod structures;
 
 use yearbook_sdk::Value;
@@ -98,7 +99,25 @@ fn details_leave_columns_out_contract_19() {
     assert_eq!((only.selection.pick, option(&only, "detail")), (Pick::Last(1), "serieskeysonly"));
     let data = ["date", "period", "region", "value"];
     assert_eq!(columns("/2.1/data/HARVEST_LONG?detail=dataonly"), data);
-    assert_eq!(columns("/3.0/data/dataflow/*/HARVEST_LONG?attributes=none"), data);
+    for levels in ["none", "msd,dataset,series"] {
+        let address = format!("/3.0/data/dataflow/*/HARVEST_LONG?attributes={levels}");
+        assert_eq!(columns(&address), data, "{levels}");
+    }
+    let all = columns("/3.0/data/dataflow/*/HARVEST_LONG?attributes=series,obs");
+    assert_eq!(all.len(), data.len() + 1);
+}
+
+#[test]
+fn no_observations_are_left_out_by_an_offset_of_0_contract_19() {
+    let place = "/3.0/data/dataflow/*/HARVEST_LONG";
+    for (offset, skip) in [("0", 0), ("2", 2)] {
+        assert_eq!(rows(&format!("{place}?offset={offset}")).selection.skip, skip);
+    }
+    assert_eq!(rows("/3.0/data/dataflow/*/PRICES_WIDE?offset=0").selection.skip, 0);
+    assert_eq!(document("/3.0/data/dataflow/*/PRICES_WIDE?offset=1").status, 501);
+    for wrong in ["offset=-1", "offset=x", "limit=0"] {
+        assert_eq!(document(&format!("{place}?{wrong}")).status, 400, "{wrong}");
+    }
 }
 
 #[test]

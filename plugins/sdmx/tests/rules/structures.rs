@@ -1,8 +1,8 @@
 //! The rules of docs/spec/sdmx.md for structures and availability, over the sample catalogue.
 
-use yearbook_sdk::adapter::{Dataset, Example, Fact, Question, Reply};
+use yearbook_sdk::adapter::{Dataset, Example, Fact, Question, Refusal, Reply};
 
-use crate::catalogue::{document, harvest, longer_key, reply, reply_over, text};
+use crate::catalogue::{document, harvest, longer_key, reply, reply_over, rows, text};
 
 #[test]
 fn availability_without_a_condition_is_free_contract_19() {
@@ -38,6 +38,11 @@ fn an_agency_is_a_namespace_or_the_service_contract_19() {
         let address = format!("/2.1/dataflow/{agency}/HARVEST_LONG/latest");
         assert_eq!(document(&address).status, 200, "{agency}");
     }
+    for address in ["/2.1/dataflow/ALL/HARVEST_LONG/LATEST", "/2.1/codelist/ALL/ALL/ALL/ALL"] {
+        assert_eq!(document(address).status, 200, "{address}");
+    }
+    let newest = rows("/2.1/data/TESTS,HARVEST_LONG,LATEST/north/ALL");
+    assert_eq!(newest.selection.conditions.len(), 1);
     assert_eq!(document("/2.1/dataflow/ECB/HARVEST_LONG/latest").status, 404);
     assert_eq!(document("/2.1/dataflow/TESTS/HARVEST_LONG/1.1").status, 404);
     let scheme = text(&document("/2.1/agencyscheme/SDMX/AGENCIES"));
@@ -92,6 +97,93 @@ fn an_id_is_found_among_structures_of_any_kind_contract_19() {
     assert!(found.contains("id=\"HARVEST_LONG-REGION\""), "{found}");
     assert!(!found.contains("HARVEST_LONG-FINAL") && !found.contains("str:Dataflow "), "{found}");
     assert_eq!(document("/2.1/structure/all/NOTHING").status, 404);
+}
+
+#[test]
+fn several_kinds_are_referred_to_at_once_contract_19() {
+    for address in [
+        "/3.0/availability/dataflow/*/HARVEST_LONG?references=codelist,datastructure,valuelist",
+        "/3.0/structure/dataflow/*/HARVEST_LONG?references=codelist,datastructure,valuelist",
+    ] {
+        let message = text(&document(address));
+        let has = |part: &str| message.contains(part);
+        assert!(has("<str:Codelist ") && has("<str:DataStructure "), "{address}: {message}");
+        assert!(!has("<str:ConceptScheme "), "{address}: {message}");
+    }
+    // There is one in 2.1.
+    let several = "references=codelist,datastructure";
+    for place in ["availableconstraint/HARVEST_LONG", "datastructure/all/HARVEST_LONG"] {
+        assert_eq!(document(&format!("/2.1/{place}?{several}")).status, 400, "{place}");
+    }
+    for none in ["/3.0/availability/dataflow/*/HARVEST_LONG", "/3.0/structure/dataflow/*"] {
+        assert_eq!(document(&format!("{none}?references=valuelist")).status, 200, "{none}");
+        assert_eq!(document(&format!("{none}?references=codelist,x")).status, 400, "{none}");
+    }
+}
+
+#[test]
+fn lists_that_are_not_whole_say_so_contract_19() {
+    const JSON: &str = "application/vnd.sdmx.structure+json;version=2.0.0";
+    for (place, partial) in [
+        ("codelist/*/HARVEST_LONG-REGION/1.0/north", 1),
+        ("codelist/*/HARVEST_LONG-REGION/1.0", 0),
+        ("codelist/*/HARVEST_LONG-REGION/1.0/north?detail=allstubs", 0),
+        ("conceptscheme/*/HARVEST_LONG/1.0/REGION", 1),
+        ("conceptscheme/*/HARVEST_LONG", 0),
+        // Of what is referred to there are all items.
+        ("conceptscheme/*/HARVEST_LONG/1.0/REGION?references=codelist", 1),
+        ("agencyscheme/SDMX/AGENCIES/1.0/TESTS", 1),
+        ("agencyscheme", 0),
+        ("dataflow/*/HARVEST_LONG/1.0/north", 0),
+    ] {
+        let has = |message: &str, mark: &str| message.matches(mark).count();
+        let old = format!("/2.1/{}", place.replace('*', "all"));
+        assert_eq!(has(&text(&document(&old)), "isPartial=\"true\""), partial, "{old}");
+        let new = format!("/3.0/structure/{place}");
+        let message = text(&document(&new));
+        assert_eq!(has(&message, "isPartial=\"true\""), partial, "{new}: {message}");
+        let request = Example::get(&new, 0).header("accept", JSON).request;
+        let Reply::Document(json) = reply(&request).0 else { panic!("{new} has rows") };
+        assert_eq!(has(&text(&json), "\"isPartial\":true"), partial, "{new}");
+    }
+    let one = "/2.1/conceptscheme/all/HARVEST_LONG/1.0/REGION?references=codelist";
+    let items = text(&document(one));
+    assert!(items.contains("<str:Code id=\"north\""), "{items}");
+    assert!(!items.contains("<str:Concept id=\"FINAL\""), "{items}");
+}
+
+#[test]
+fn codelists_under_a_condition_are_partial_contract_19() {
+    for (place, partial) in [
+        ("HARVEST_LONG/north?references=all", 1),
+        ("HARVEST_LONG?references=all", 0),
+        ("PRICES_WIDE?references=all&startPeriod=2025", 0),
+        ("HARVEST_LONG?references=all&asOf=2026-06-30", 1),
+    ] {
+        let message = text(&document(&format!("/2.1/availableconstraint/{place}")));
+        let lists = message.matches("<str:Codelist ").count();
+        assert!(lists > 0, "{place}: {message}");
+        let found = message.matches("isPartial=\"true\"").count();
+        assert_eq!(found, partial * lists, "{place}: {message}");
+    }
+}
+
+#[test]
+fn a_dataflow_that_the_host_has_no_room_to_tell_is_not_left_out_contract_19() {
+    for (address, status) in [
+        ("/2.1/dataflow/all/HARVEST_LONG+PRICES_WIDE", 413),
+        ("/3.0/structure/dataflow/*/HARVEST_LONG", 413),
+        ("/2.1/data/HARVEST_LONG", 413),
+        ("/2.1/dataflow/all", 200),
+    ] {
+        let (reply, _) = reply_over(&Example::get(address, 0).request, |fact| {
+            if matches!(fact, Fact::Dataset(dataset) if dataset.name == "harvest_long") {
+                *fact = Fact::Refused(Refusal::new(413, "ask for less"));
+            }
+        });
+        let Reply::Document(document) = reply else { panic!("{address} has rows") };
+        assert_eq!(document.status, status, "{address}");
+    }
 }
 
 #[test]
