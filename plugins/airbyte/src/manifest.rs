@@ -1,18 +1,23 @@
 //! Contents of manifest.yaml. Texts of publishers stand in schemas and in `metadata` alone, which
-//! Airbyte does not interpolate; everything that it does interpolate is made of names.
+//! Airbyte does not interpolate, though it resolves references there; everything that it does
+//! interpolate is made of names.
 
 use serde_json::{Map, Value, json};
 use yearbook_sdk::generator::{Column, ColumnType, Dataset, Request};
 
 /// The version of the declarative language: newer CDKs read it and migrate it.
 const VERSION: &str = "6.0.0";
-/// Before every date that a dataset may have, so that rows which are added at the front come too.
+/// The earliest date to begin with, so that rows which are added at the front come too: Airbyte
+/// writes earlier years with fewer than four digits.
 const BEGINNING: &str = "1000-01-01";
 
 /// True for a stream that can be read on from its last date, where its owner chooses that: it
 /// misses revisions of older rows. A spatial dataset is an edition of a map: it changes as a whole.
+/// Where dates precede the earliest that Airbyte can begin with, their rows would be left out.
 pub(crate) fn is_dated(dataset: &Dataset) -> bool {
-    dataset.date_column.is_some() && dataset.geometry().is_none()
+    dataset.date_column.is_some()
+        && dataset.geometry().is_none()
+        && dataset.date_range.as_ref().is_none_or(|(first, _)| first.as_str() >= BEGINNING)
 }
 
 /// manifest.yaml; `incremental`: with the choice to read on.
@@ -45,11 +50,11 @@ pub(crate) fn manifest(request: &Request, incremental: bool) -> Value {
 
 fn credit(dataset: &Dataset) -> (String, Value) {
     let credit = json!({
-        "title": dataset.label(),
-        "attribution": dataset.attribution,
-        "licence": dataset.licence,
-        "source": dataset.source,
-        "source_url": dataset.source_url,
+        "title": free_text(&dataset.label()),
+        "attribution": free_text(&dataset.attribution),
+        "licence": free_text(&dataset.licence),
+        "source": free_text(&dataset.source),
+        "source_url": dataset.source_url.as_deref().map(free_text),
     });
     (dataset.name.clone(), credit)
 }
@@ -127,7 +132,14 @@ fn property(column: &Column) -> Value {
         property["format"] = json!("date");
     }
     if let Some(description) = &column.description {
-        property["description"] = json!(description);
+        property["description"] = json!(free_text(description));
     }
     property
+}
+
+/// Text of a publisher. Airbyte takes one that begins with `#/` for a reference to another place of
+/// the manifest, wherever it stands, and refuses a manifest without that place; a blank before it
+/// leaves it a text.
+fn free_text(text: &str) -> String {
+    if text.starts_with("#/") { format!(" {text}") } else { text.to_owned() }
 }

@@ -45,6 +45,40 @@ fn dated_tables_may_be_read_on_and_others_are_read_whole() {
 }
 
 #[test]
+fn a_table_that_begins_too_early_to_be_read_on_is_read_whole_contract_4() {
+    let mut request = project::request();
+    request.datasets.truncate(1);
+    for (first, is_read_on) in [("1000-01-01", true), ("0999-12-31", false)] {
+        request.datasets[0].date_range = Some((first.to_owned(), "2026-06-30".to_owned()));
+        let project =
+            generate::<Airbyte>(&request, &[("incremental", Value::Boolean(true))]).unwrap();
+        let manifest = text(&project, "manifest.yaml");
+        assert_eq!(manifest.contains("incremental_sync"), is_read_on, "{first}");
+        let warnings = project.warnings.join("\n");
+        assert_eq!(warnings.contains("May be synced incrementally"), is_read_on, "{warnings}");
+    }
+}
+
+#[test]
+fn a_text_that_looks_like_a_reference_is_none_contract_4() {
+    let (text, kept) = ("#/100,000 people", " #/100,000 people");
+    let mut request = project::request();
+    request.datasets.truncate(1);
+    let dataset = &mut request.datasets[0];
+    dataset.columns[3].description = Some(text.to_owned());
+    for field in [&mut dataset.attribution, &mut dataset.licence, &mut dataset.source] {
+        text.clone_into(field);
+    }
+    (dataset.title, dataset.source_url) = (Some(text.to_owned()), Some(text.to_owned()));
+    let manifest = manifest::manifest(&request, false);
+    let properties = &manifest["streams"][0]["schema_loader"]["schema"]["properties"];
+    assert_eq!(properties["value"]["description"], kept);
+    for (name, credit) in manifest["metadata"]["credits"]["harvest_long"].as_object().unwrap() {
+        assert_eq!(credit, kept, "{name}");
+    }
+}
+
+#[test]
 fn texts_of_publishers_stand_where_nothing_is_interpolated() {
     let mut request = project::request();
     request.datasets.truncate(1);

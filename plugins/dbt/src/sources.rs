@@ -97,7 +97,7 @@ fn column(column: &Column, dataset: &Dataset) -> Value {
         described["quote"] = json!(true);
     }
     let mut tests = Vec::new();
-    if !column.nullable {
+    if !column.is_nullable_in_json() {
         tests.push("not_null");
     }
     if dataset.primary_key == [column.name.as_str()] {

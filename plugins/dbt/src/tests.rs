@@ -28,6 +28,15 @@ fn keys_are_tested_once_each() {
 }
 
 #[test]
+fn a_number_may_be_null_wherever_a_loader_read_json_contract_4() {
+    let mut request = project::request();
+    request.datasets[0].columns[3].nullable = false;
+    let columns = sources::sources(&request, "")["sources"][0]["tables"][0]["columns"].clone();
+    assert!(columns[3].get("data_tests").is_none(), "{}", columns[3]);
+    assert_eq!(columns[2]["data_tests"], json!(["not_null"]), "text");
+}
+
+#[test]
 fn freshness_needs_a_cadence_and_a_column() {
     let mut request = project::request();
     request.datasets[1].refresh_cadence = Some("when it suits them".to_owned());
@@ -63,4 +72,31 @@ fn reserved_names_alone_are_quoted_in_models() {
     let without =
         generate::<Dbt>(&project::request(), &[("staging", Value::Boolean(false))]).unwrap();
     assert!(!without.files.iter().any(|file| file.path.starts_with("models/staging/")));
+}
+
+#[test]
+fn words_that_duckdb_reserves_are_quoted_contract_4() {
+    assert!(model::RESERVED.is_sorted(), "they are searched by bisection");
+    let mut request = project::request();
+    for word in ["array", "both", "lambda", "only", "pivot_wider", "show", "variadic"] {
+        request.datasets[1].columns[1].name = word.to_owned();
+        let project = generate::<Dbt>(&request, &[]).unwrap();
+        let model = text(&project, "models/staging/stg_prices_wide.sql");
+        assert!(model.contains(&format!("cast({{{{ adapter.quote('{word}') }}}} as ")), "{model}");
+        let columns = sources::sources(&request, "")["sources"][0]["tables"][1]["columns"].clone();
+        assert_eq!(columns[1]["quote"], true, "{word}");
+    }
+}
+
+#[test]
+fn numbers_have_64_bits_in_every_warehouse_contract_4() {
+    let project = generate::<Dbt>(&project::request(), &[]).unwrap();
+    let wide = text(&project, "models/staging/stg_prices_wide.sql");
+    assert!(
+        wide.contains(
+            "cast(cpi as {{ dbt.type_float() if target.type in \
+             ('bigquery', 'postgres', 'redshift', 'snowflake') else 'double' }}) as cpi"
+        ),
+        "{wide}"
+    );
 }

@@ -89,7 +89,8 @@ fn described(dataset: &Dataset, request: &Request) -> Value {
                 ColumnType::Boolean => "bool",
                 ColumnType::Date => "date",
             };
-            let mut hints = json!({"data_type": data_type, "nullable": column.nullable});
+            let mut hints =
+                json!({"data_type": data_type, "nullable": column.is_nullable_in_json()});
             if let Some(description) = &column.description {
                 hints["description"] = json!(description);
             }

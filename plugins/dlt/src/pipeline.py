@@ -65,6 +65,8 @@ def whole(session, address, dataset, snapshot):
     hints = dlt.mark.make_hints(write_disposition="replace")
     while True:
         response = ask(session, "GET", f"{address}/data", query)
+        if response.status_code == 410:
+            raise RuntimeError(f"{address}: the snapshot went while it was read; run again")
         yield dlt.mark.with_hints(response.json(), hints)
         cursor = response.headers.get("X-Next-Page")
         if not cursor:

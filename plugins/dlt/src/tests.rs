@@ -25,6 +25,19 @@ fn datasets_come_with_typed_columns_keys_and_pages() {
 }
 
 #[test]
+fn a_required_number_may_come_as_null_contract_4() {
+    let mut request = project::request();
+    request.datasets[0].columns[3].nullable = false;
+    let project = generate::<Dlt>(&request, &[]).unwrap();
+    let datasets: Value = serde_json::from_str(text(&project, "datasets.json")).unwrap();
+    let columns = &datasets["harvest_long"]["columns"];
+    assert_eq!(
+        (&columns["value"]["nullable"], &columns["region"]["nullable"]),
+        (&json!(true), &json!(false))
+    );
+}
+
+#[test]
 fn the_program_is_the_same_whatever_publishers_write() {
     let project = generate::<Dlt>(&project::request(), &[]).unwrap();
     assert_eq!(text(&project, "yearbook_pipeline.py"), include_str!("pipeline.py"));

@@ -118,7 +118,7 @@ fn property(column: &Column) -> Value {
     if let Some(format) = format {
         property["format"] = json!(format);
     }
-    if column.nullable {
+    if column.is_nullable_in_json() {
         property["nullable"] = json!(true);
     }
     if let Some(description) = &column.description {

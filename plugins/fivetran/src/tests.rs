@@ -33,6 +33,15 @@ fn every_dataset_has_its_path_and_its_typed_rows() {
 }
 
 #[test]
+fn a_row_may_have_null_for_a_required_number_contract_4() {
+    let mut request = project::request();
+    request.datasets[0].columns[3].nullable = false;
+    let document = openapi::document(&request);
+    let row = &document["components"]["schemas"]["harvest_long_row"]["properties"];
+    assert_eq!((&row["value"]["nullable"], row["region"].get("nullable")), (&json!(true), None));
+}
+
+#[test]
 fn the_program_has_the_table_and_no_text_of_a_publisher() {
     let project = generate::<Fivetran>(&project::request(), &[]).unwrap();
     let program = text(&project, "connector.py");

@@ -10,11 +10,13 @@ use crate::stream::TapStream;
 pub(crate) const EXTRACTOR: &str = "tap-rest-api-msdk";
 /// Name of the loader in the project.
 pub(crate) const LOADER: &str = "target-jsonl";
+/// The first date that a dataset may have.
+const BEGINNING: &str = "0001-01-01";
 
 /// Tap with its settings and streams.
 pub(crate) fn extractor(base_url: &str, streams: &[TapStream<'_>]) -> Value {
     let setting = |name: &str, kind: &str| json!({"name": name, "kind": kind});
-    json!({
+    let mut definition = json!({
         "name": EXTRACTOR,
         "namespace": "tap_rest_api_msdk",
         // It imports pkg_resources, which later versions of setuptools lack.
@@ -44,7 +46,13 @@ pub(crate) fn extractor(base_url: &str, streams: &[TapStream<'_>]) -> Value {
             "backoff_param": "Retry-After",
             "streams": streams.iter().map(TapStream::definition).collect::<Vec<_>>(),
         },
-    })
+    });
+    if streams.iter().any(TapStream::is_incremental) {
+        // Where the tap has neither a state nor a date to begin with, it asks for an order in words
+        // that the service refuses. A stream's own is not read.
+        definition["config"]["start_date"] = json!(BEGINNING);
+    }
+    definition
 }
 
 /// Loader with its settings. It appends to its files: a run that reads everything begins new ones,

@@ -53,6 +53,20 @@ fn dated_tables_read_on_where_that_is_chosen_and_others_are_read_whole() {
 }
 
 #[test]
+fn a_tap_that_reads_on_has_a_date_to_begin_with_contract_4() {
+    let mut request = project::request();
+    let tap = |request: &Request, incremental| {
+        let options = [("incremental", Value::Boolean(incremental))];
+        let project = generate::<Meltano>(request, &options).unwrap();
+        // Quoted: YAML has dates of its own.
+        text(&project, "meltano.yml").contains("start_date: \"0001-01-01\"")
+    };
+    assert!(tap(&request, true) && !tap(&request, false));
+    request.datasets.drain(..3);
+    assert!(!tap(&request, true), "no dataset has a date");
+}
+
+#[test]
 fn columns_are_typed_in_place_and_nullable_where_they_are() {
     let schema = stream(&project::request(), 0, true)["schema"]["properties"].clone();
     assert_eq!(schema["date"], json!({"type": ["string"], "format": "date"}));

@@ -7,14 +7,21 @@ import shutil
 import quoting
 import revisions
 import service
+import unusual
 from tally import proof
 
-NAMES = ["us_unemployment_by_industry", "us_macro_quarterly", "us_wildlife_strikes", "london_boroughs", revisions.NAME, quoting.NAME]
+NAMES = ["us_unemployment_by_industry", "us_macro_quarterly", "us_wildlife_strikes", "london_boroughs", revisions.NAME, quoting.NAME, unusual.NAME]
 PROFILES = """
 statistics:
   target: dev
   outputs:
     dev: {type: duckdb, path: "{{ env_var('YEARBOOK_DUCKDB') }}", schema: analysis}
+"""
+READ = """
+import duckdb, json, sys
+found = duckdb.connect(sys.argv[1], read_only=True).execute(f"select * from analysis.stg_{sys.argv[2]}")
+columns = [column[0] for column in found.description]
+print(json.dumps([dict(zip(columns, row)) for row in found.fetchall()], default=str))
 """
 SPOIL = """
 import duckdb, sys
@@ -37,6 +44,8 @@ def check(tally, unlimited, python, loaded, folder):
     if said is None:
         return
     tally.check("dbt: every dataset has its model", lambda: contains(said, f"{len(NAMES)} view models"))
+    for name in [revisions.NAME, unusual.NAME]:
+        tally.check(f"dbt: the model of {name} has its very values", lambda: check_model(unlimited, python, database, name))
     tally.check("dbt: free text survives YAML and Jinja", lambda: check_text(folder))
 
     def check_spoilt():
@@ -55,6 +64,12 @@ def check(tally, unlimited, python, loaded, folder):
 def run(python, folder, database, command):
     environment = dict(os.environ, DBT_PROFILES_DIR=str(folder), YEARBOOK_DUCKDB=str(database), DO_NOT_TRACK="1")
     return service.run([python.with_name("dbt"), "--no-use-colors", command], cwd=folder, env=environment)
+
+
+def check_model(server, python, database, name):
+    found = json.loads(service.run([python, "-c", READ, database, name]))
+    service.same_rows(server.rows(name), found, server.dataset(name)["primary_key"])
+    return True
 
 
 def check_text(folder):

@@ -6,13 +6,14 @@ import os
 import quoting
 import revisions
 import service
+import unusual
 from tally import proof
 
 # With a second version to come.
 CHANGED = "synthetic_nz_retail_quarterly"
-# In pages; wide; without a primary key; spatial; with rows that change and go.
+# In pages; wide; without a primary key; spatial; with rows that change and go; with numbers that are not finite.
 LONG, WIDE, KEYLESS = "us_unemployment_by_industry", "us_macro_quarterly", "us_wildlife_strikes"
-NAMES = [LONG, WIDE, CHANGED, KEYLESS, "london_boroughs", revisions.NAME, quoting.NAME]
+NAMES = [LONG, WIDE, CHANGED, KEYLESS, "london_boroughs", revisions.NAME, quoting.NAME, unusual.NAME]
 # Columns that dlt adds.
 OWN = {"_dlt_id", "_dlt_load_id", "_deleted", "_change_number"}
 TYPES = {"string": "VARCHAR", "integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN", "date": "DATE"}
@@ -21,6 +22,22 @@ import duckdb, json, sys
 found = duckdb.connect("yearbook.duckdb", read_only=True).execute(f"select * from statistics.{sys.argv[1]}")
 columns = [(column[0], str(column[1])) for column in found.description]
 print(json.dumps([columns, found.fetchall()], default=str))
+"""
+# A service that answers every request with 410.
+GONE = """
+import yearbook_pipeline
+
+class Gone:
+    ok, status_code, headers = False, 410, {}
+    def request(self, *given, **named):
+        return self
+    def json(self):
+        return {"detail": "gone"}
+
+try:
+    print(list(yearbook_pipeline.whole(Gone(), "unusual", {"rows": 1}, "0")))
+except RuntimeError as error:
+    print(error)
 """
 
 
@@ -36,6 +53,8 @@ def check_first(tally, starter, unlimited, python, folder):
     said = tally.check("dlt: the pipeline runs again", lambda: run(python, folder, starter))
     tally.check("dlt: unchanged datasets are not loaded again", lambda: contains(said, "0 load package(s)"))
     tally.check("dlt: free text survives", lambda: check_text(folder))
+    gone = "unusual: the snapshot went while it was read; run again"
+    tally.check("dlt: a snapshot that is gone is no row", lambda: contains(service.run([python, "-c", GONE], cwd=folder), gone))
     return True
 
 

@@ -24,6 +24,7 @@ import quoting
 import revisions
 import scripts
 import service
+import unusual
 from crowd import Crowd
 from tally import Tally
 
@@ -52,6 +53,8 @@ def main():
         return True
 
     tally.check("a dataset that changes is published", lambda: revise(revisions.FIRST))
+    published = given.publish[:-1], unlimited, given.loaders, given.work / "unusual"
+    tally.check("a dataset with unusual names and numbers is published", lambda: unusual.publish(*published))
     packages.check(tally, unlimited, given.loaders, given.work / "frictionless")
     scripts.check(tally, starter, unlimited, given.loaders, given.r, given.work / "scripts")
     if given.powerquery:

@@ -6,6 +6,7 @@ import os
 import jsonschema
 import revisions
 import service
+import unusual
 import yaml
 
 from tally import proof
@@ -13,9 +14,9 @@ from tally import proof
 # With a second version to come.
 CHANGED = "synthetic_nz_retail_quarterly"
 # Several pages at 1,000 rows each, a row key of three columns; wide; spatial without a date, several
-# pages of 500.
+# pages of 500. Others with old rows that are revised and with numbers that are not finite.
 LONG, WIDE, SPATIAL = "us_unemployment_by_industry", "us_macro_quarterly", "us_counties_unemployment"
-NAMES = [LONG, WIDE, CHANGED, SPATIAL, revisions.NAME]
+NAMES = [LONG, WIDE, CHANGED, SPATIAL, revisions.NAME, unusual.NAME]
 
 
 @proof
@@ -46,6 +47,22 @@ def check_second(tally, starter, unlimited, program, folder, first):
         tally.check(f"meltano: {name} is in a file of its own", lambda: true(set(first[name]) < set(files(folder, name)), "the first was written on"))
     tally.check("meltano: a revision of an old row arrives", lambda: check_revision(folder, first[revisions.NAME]))
     tally.check("meltano: so do new rows", lambda: true(len(output(folder, CHANGED)) > len(read(first[CHANGED][-1])), "nothing newer came"))
+    tally.check("meltano: a project that reads on runs twice", lambda: check_reading_on(starter, unlimited, program, folder))
+
+
+def check_reading_on(starter, unlimited, program, folder):
+    """The project that reads on, in the place of the other, whose plugins are the same: without a state, then with one."""
+    made, _ = starter.project("meltano", [LONG, WIDE], **{"meltano.incremental": "true"})
+    (folder / "meltano.yml").write_text(made["meltano.yml"])
+    run(program, folder, starter, "run", "load")
+    run(program, folder, starter, "run", "load")
+    for name in [LONG, WIDE]:
+        rows, found = unlimited.rows(name), read(folder / "output" / f"{name}.jsonl")
+        # `start` is inclusive, so the last date comes again.
+        last = max(row["date"] for row in rows)
+        service.same_rows(rows, found[: len(rows)], key(unlimited, name))
+        service.same_rows([row for row in rows if row["date"] == last], found[len(rows) :], key(unlimited, name))
+    return True
 
 
 def check_revision(folder, first):

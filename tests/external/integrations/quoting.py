@@ -9,7 +9,7 @@ from waiting import until
 # Every quote, braces, what templates open with, a comment, words and numbers that YAML 1.1 takes for something else.
 HARD = "no: \"it's\" #1 {x} [y] `z` ${HOME} $KEY \\ % @ & * ! | > 1e3 {{ a }} {% b %} {# c #} \"\"\" ''' #(lf) \U0001f33e Māori </script>"
 NAME = "hard_to_quote"
-WORDS = ["no", "~", "1e3", "2020-01-01", "0x1F", "1:30", "- a", "? b", "'", '"', " c ", "#d", "e: f", "%g", "@h", "\\n"]
+WORDS = ["no", "~", "1e3", "2020-01-01", "0x1F", "1:30", "- a", "? b", "'", '"', " c ", "#d", "#/100,000 people", "e: f", "%g", "@h", "\\n"]
 
 
 def check(tally, server, publish, folder):

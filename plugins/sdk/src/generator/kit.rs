@@ -117,8 +117,22 @@ impl ColumnType {
 }
 
 impl Column {
-    /// Names of the types in JSON Schema that a value may have: `null` is one where the column is
-    /// nullable.
+    /// True where rows in JSON may have null: in a nullable column, and in every column of
+    /// numbers, since JSON has null for one that is not finite.
+    ///
+    /// ```
+    /// use yearbook_sdk::testing::project;
+    ///
+    /// let request = project::request();
+    /// assert!(!request.datasets[0].columns[0].is_nullable_in_json());
+    /// ```
+    #[must_use]
+    pub fn is_nullable_in_json(&self) -> bool {
+        self.nullable || self.column_type == ColumnType::Number
+    }
+
+    /// Names of the types in JSON Schema that a value may have: `null` is one where
+    /// [`Column::is_nullable_in_json`].
     ///
     /// ```
     /// use yearbook_sdk::testing::project;
@@ -128,7 +142,7 @@ impl Column {
     /// ```
     #[must_use]
     pub fn json_types(&self) -> Vec<&'static str> {
-        let null = self.nullable.then_some("null");
+        let null = self.is_nullable_in_json().then_some("null");
         std::iter::once(self.column_type.json_type()).chain(null).collect()
     }
 }
@@ -330,6 +344,23 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_in_json_may_be_null_whatever_is_required_contract_4() {
+        let column = |column_type| Column {
+            name: "a".to_owned(),
+            column_type,
+            nullable: false,
+            role: Role::Value,
+            unit: None,
+            description: None,
+        };
+        assert_eq!(column(ColumnType::Number).json_types(), ["number", "null"]);
+        for other in [ColumnType::Text, ColumnType::Integer, ColumnType::Boolean, ColumnType::Date]
+        {
+            assert_eq!(column(other).json_types(), [other.json_type()]);
+        }
+    }
 
     #[test]
     fn a_limited_plan_hears_what_a_run_costs() {
