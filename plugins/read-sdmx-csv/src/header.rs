@@ -24,6 +24,9 @@ const LABEL: &str = ": ";
 /// Name of a column of labels, behind that of its component.
 const LABEL_SUFFIX: &str = " label";
 
+/// Mark behind the id of a component that has several values (SDMX-CSV 2.0).
+const MANY: &str = "[]";
+
 /// A component that is asked for.
 #[derive(Debug, Clone)]
 pub(crate) struct Component {
@@ -36,8 +39,11 @@ pub(crate) struct Component {
     /// Set where its values are ids.
     pub(crate) is_escaped: bool,
     part: Part,
+    has_many: bool,
     role: Role,
     description: Option<String>,
+    /// The column as the header spells it.
+    spelling: String,
 }
 
 /// The part of a field that is the value.
@@ -53,8 +59,11 @@ struct FileComponent {
     name: String,
     position: usize,
     part: Part,
+    /// Set where a field has several values.
+    has_many: bool,
     role: Role,
     title: Option<String>,
+    spelling: String,
 }
 
 /// The header, read.
@@ -109,7 +118,11 @@ impl Header {
                     .contains(&id_of(name))
         };
         let first = (1..names.len()).find(|at| !message(&names[*at])).unwrap_or(names.len());
-        let components = components(&names, first);
+        let mut components = components(&names, first);
+        if requests.is_empty() {
+            // Codes and labels are all that the file has; ids have no colon.
+            components.retain(|component| !component.name.contains(':'));
+        }
         let labels: Vec<&str> =
             components.iter().map(|component| component.name.as_str()).collect();
         // With `labels=name` the name of one component may be the id of another.
@@ -228,20 +241,42 @@ impl Component {
             requested_type,
             is_escaped,
             part: file.part,
+            has_many: file.has_many,
             role: file.role,
             description: file.title.clone(),
+            spelling: file.spelling.clone(),
         }
     }
 
     /// The value in a field's text. `None` where it has no label.
-    pub(crate) fn part_of<'a>(&self, text: &'a str) -> Option<&'a str> {
-        match (self.part, text.split_once(LABEL)) {
-            (Part::Whole, _) => Some(text),
-            (Part::Code, Some((code, _))) => Some(code),
-            (Part::Code, None) => Some(text.trim_end_matches(':')),
-            (Part::Label, found) => found.map(|(_, label)| label),
+    ///
+    /// # Errors
+    /// A sentence, where the text is not one code with its label: of components without a codelist
+    /// agencies send plain text, and of some several values.
+    pub(crate) fn part_of<'a>(&self, text: &'a str) -> Result<Option<&'a str>, String> {
+        if self.part == Part::Whole {
+            return Ok(Some(text));
         }
+        let Some((code, label)) = text.split_once(LABEL) else {
+            let code = text.trim_end_matches(':');
+            let code = if code.is_empty() || is_id(code) { code } else { text };
+            return Ok((self.part == Part::Code).then_some(code));
+        };
+        let is_empty = code.is_empty() && label.is_empty();
+        if self.has_many || !(is_id(code) || is_empty) {
+            return Err(format!(
+                "is not one code with its label; name the whole column in `yearbook.source_columns`: {}",
+                self.spelling
+            ));
+        }
+        Ok(Some(if self.part == Part::Code { code } else { label }))
     }
+}
+
+/// Returns whether a code may be written so (IDType of SDMX 3.0).
+fn is_id(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"@_-$".contains(&byte);
+    !text.is_empty() && text.bytes().all(fits)
 }
 
 /// The header's fields as text.
@@ -261,16 +296,19 @@ fn names(record: &CsvRecord<'_>) -> Result<Vec<String>, ReadRefusal> {
 /// The id in `FREQ`, `FREQ:Frequency`, `FREQ: Frequency` and `CONTACT[]`.
 fn id_of(name: &str) -> &str {
     let id = name.split(':').next().unwrap_or_default().trim();
-    id.strip_suffix("[]").unwrap_or(id)
+    id.strip_suffix(MANY).unwrap_or(id)
 }
 
-/// The components, and behind each that has labels its labels.
+/// The components, and behind each that has labels its labels, and both as they stand under the
+/// whole name of the header.
 fn components(names: &[String], first: usize) -> Vec<FileComponent> {
     let time = names.iter().position(|name| id_of(name) == TIME);
     let mut components = Vec::new();
-    for (position, name) in names.iter().enumerate().skip(first) {
-        let id = id_of(name);
-        let title = name.split_once(':').map(|(_, title)| title.trim().to_owned());
+    for (position, spelling) in names.iter().enumerate().skip(first) {
+        let id = id_of(spelling);
+        let titled = spelling.split_once(':');
+        let title = titled.map(|(_, title)| title.trim().to_owned());
+        let has_many = titled.is_some_and(|(id, _)| id.trim().ends_with(MANY));
         let role = match id {
             TIME => Role::Period,
             VALUE => Role::Value,
@@ -281,20 +319,23 @@ fn components(names: &[String], first: usize) -> Vec<FileComponent> {
         };
         // Time and observations have no labels (SDMX-CSV 2.0, "labels").
         let labelled = title.is_some() && !matches!(id, TIME | VALUE);
-        let part = if labelled { Part::Code } else { Part::Whole };
-        let name = id.to_owned();
-        let label = format!("{id}{LABEL_SUFFIX}");
-        components.push(FileComponent { name, position, part, role, title });
-        if labelled {
-            let role = Role::Attribute;
-            components.push(FileComponent {
-                name: label,
-                position,
-                part: Part::Label,
-                role,
-                title: None,
-            });
+        let component = |name: String, part, role, title| FileComponent {
+            name,
+            position,
+            part,
+            has_many,
+            role,
+            title,
+            spelling: spelling.clone(),
+        };
+        if !labelled {
+            components.push(component(id.to_owned(), Part::Whole, role, title));
+            continue;
         }
+        let label = format!("{id}{LABEL_SUFFIX}");
+        components.push(component(id.to_owned(), Part::Code, role, title.clone()));
+        components.push(component(label, Part::Label, Role::Attribute, None));
+        components.push(component(spelling.clone(), Part::Whole, role, title));
     }
     components
 }

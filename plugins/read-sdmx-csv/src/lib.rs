@@ -46,8 +46,8 @@ impl Reader for SdmxCsvReader {
             parameters: [delimiter].into_iter().chain(Values::parameters()).collect(),
             example: EXAMPLE,
             docs: "SDMX-CSV 2.0, and 1.0 with its column DATAFLOW. STRUCTURE, STRUCTURE_ID and ACTION describe the message and \
-                   are no columns; the other components are, under their ids. With `labels=both` a column `FREQ:Frequency` has \
-                   the codes, and `FREQ label` their labels. Every row is of one structure, and none deletes. An empty value is \
+                   are no columns; the other components are, under their ids. Of a column `FREQ:Frequency`, sent with `labels=both`, `FREQ` is the codes, \
+                   `FREQ label` their labels, and `FREQ:Frequency` both as they stand, as plain text needs it. Every row is of one structure, and none deletes. An empty value is \
                    null, and so are NaN as a number and what `missing_values` lists. What Yearbook sends comes back \
                    exactly with `nulls` and `escaped`.",
         }
@@ -145,7 +145,8 @@ fn add_cell(
     let text = record.cell(component.position).map(std::str::from_utf8).transpose();
     let text =
         text.map_err(|_| ReadRefusal::malformed(place(), "is not UTF-8; convert the file"))?;
-    let text = text.and_then(|text| component.part_of(text));
+    let text = text.map(|text| component.part_of(text)).transpose();
+    let text = text.map_err(|why| ReadRefusal::unsupported(place(), why))?.flatten();
     let checked = values.check_reporting_year(year, component.requested_type, text);
     checked.map_err(|why| ReadRefusal::unsupported(place(), why))?;
     let added = values.add(rows, at, component.requested_type, text, component.is_escaped);

@@ -89,6 +89,70 @@ fn codes_and_labels_of_both_are_columns_of_their_own() {
     assert_eq!(table.columns[0].description.as_deref(), Some("Reference area"));
 }
 
+/// `labels=both` sends values of components without a codelist as they are, and several values of
+/// one component in one field.
+#[test]
+fn text_that_is_no_code_with_its_label_is_taken_whole_or_refused_contract_7() {
+    let file = |comment: &str, flags: &str| {
+        format!(
+            "STRUCTURE[;],STRUCTURE_ID,ACTION,REF_AREA: Reference area,TIME_PERIOD: Time,OBS_VALUE: Value,COMMENT: Comment,FLAG[]: Flags\n\
+            dataflow,T:C(1.0): Crops,I,NZ: New Zealand,2024,1,{comment},{flags}\n"
+        )
+    };
+    let text = file("Break in series: see metadata", "A: Value A;B: Value B");
+    for (source, whole) in [
+        ("COMMENT: Comment", "Break in series: see metadata"),
+        ("FLAG[]: Flags", "A: Value A;B: Value B"),
+        ("REF_AREA: Reference area", "NZ: New Zealand"),
+    ] {
+        let requests = [from("text", source, RequestedType::Text)];
+        let table = read::<SdmxCsvReader>(text.as_bytes(), &requests, &[]).unwrap();
+        assert_eq!(table.column("text"), [Some(whole)], "{source}");
+    }
+    for (source, spelling) in [
+        ("COMMENT", "COMMENT: Comment"),
+        ("COMMENT label", "COMMENT: Comment"),
+        ("FLAG", "FLAG[]: Flags"),
+        ("FLAG label", "FLAG[]: Flags"),
+    ] {
+        assert_eq!(
+            refusal(&text, &[from("text", source, RequestedType::Text)]),
+            format!(
+                "line 2, text: is not one code with its label; name the whole column in `yearbook.source_columns`: {spelling}"
+            )
+        );
+    }
+    let requests = [request("comment", RequestedType::Text), request("flag", RequestedType::Text)];
+    for (comment, flags, expected) in [
+        ("As before", "A;B", [Some("As before"), Some("A;B")]),
+        ("As follows:", "", [Some("As follows:"), None]),
+        ("P:", "A", [Some("P"), Some("A")]),
+        ("P: ", "A", [Some("P"), Some("A")]),
+        (": ", "A", [None, Some("A")]),
+        ("Y-15_$@: Young", "A", [Some("Y-15_$@"), Some("A")]),
+    ] {
+        let text = file(comment, flags);
+        let table = read::<SdmxCsvReader>(text.as_bytes(), &requests, &[]).unwrap();
+        assert_eq!([table.column("comment")[0], table.column("flag")[0]], expected, "{comment}");
+    }
+    // Without requests the columns are codes and labels.
+    let table = read::<SdmxCsvReader>(file("P", "A").as_bytes(), &[], &[]).unwrap();
+    let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "REF_AREA",
+            "REF_AREA label",
+            "TIME_PERIOD",
+            "OBS_VALUE",
+            "COMMENT",
+            "COMMENT label",
+            "FLAG",
+            "FLAG label"
+        ]
+    );
+}
+
 #[test]
 fn version_1_delimiters_marks_and_line_ends_are_taken() {
     let text = "\u{feff}DATAFLOW;REF_AREA;TIME_PERIOD;OBS_VALUE\r\nT:C(1.0);NZ;2024;\"1.5\"\r\n\r\nT:C(1.0);\"A\nU\";2025;NaN";
