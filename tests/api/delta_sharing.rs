@@ -229,6 +229,55 @@ async fn a_table_has_version_metadata_and_one_file_contract_12() {
 }
 
 #[tokio::test]
+async fn files_of_other_columns_stand_behind_metadata_of_their_own_contract_12() {
+    let (app, key) = shared().await;
+    app.publish(&second_version()).await;
+    let noted = "date,region,value,final,note\n2020-01-01,Auckland,1.5,true,";
+    let columns = harvest().with_field("note", "string");
+    app.publish(&columns.with_rows(&format!("{noted}a\n"))).await;
+    let columns = harvest().with_field("note", "integer");
+    app.publish(&columns.with_rows(&format!("{noted}7\n"))).await;
+    // Each line by its kind and version; metadata by the type of the column that comes, too.
+    let shown = |line: &Value| -> Option<String> {
+        let (kind, action) = line.as_object().unwrap().iter().next().unwrap();
+        let note = match action["schemaString"].as_str() {
+            None => String::new(),
+            Some(schema) => {
+                let schema: Value = serde_json::from_str(schema).unwrap();
+                let fields = schema["fields"].as_array().unwrap();
+                let note = fields.iter().find(|field| field["name"] == "note");
+                format!(" {}", note.map_or("without", |note| note["type"].as_str().unwrap()))
+            }
+        };
+        (kind != "protocol").then(|| format!("{kind} {}{note}", action["version"]))
+    };
+    for (first, expected) in [
+        (
+            0,
+            &[
+                "metaData 0 without",
+                "add 0",
+                "remove 1",
+                "add 1",
+                "metaData 2 string",
+                "remove 2",
+                "add 2",
+                "metaData 3 long",
+                "remove 3",
+                "add 3",
+            ][..],
+        ),
+        (1, &["metaData 1 without", "remove 1", "add 1", "metaData 2 string"]),
+        (3, &["metaData 3 long", "remove 3", "add 3"]),
+    ] {
+        let body = json!({"startingVersion": first});
+        let lines = query(&app, &key, &body).send().await.json_lines();
+        let lines: Vec<String> = lines.iter().filter_map(shown).collect();
+        assert_eq!(lines[..expected.len()], *expected, "{body}");
+    }
+}
+
+#[tokio::test]
 async fn hints_leave_out_what_is_proved_empty_and_nothing_else_contract_12() {
     let (app, key) = shared().await;
     let leaf = |value: &str| {

@@ -235,6 +235,40 @@ async fn the_page_is_in_the_language_of_the_browser_contract_21() {
 }
 
 #[tokio::test]
+async fn documents_for_machines_name_the_language_of_texts_contract_21() {
+    let mut translated = descriptor();
+    translated["languages"] = json!(["mi", "en"]);
+    translated["yearbook"]["bulk_redistribution"] = json!(true);
+    let (app, _) = service(&translated).await;
+    let ask = async |path: &str| {
+        let reply = app.get(path).send().await;
+        assert_eq!(reply.status, 200, "{path}: {}", reply.text());
+        reply
+    };
+    let catalog = ask("/catalog.jsonld").await.json();
+    let nodes = catalog["@graph"].as_array().unwrap();
+    let dataset = nodes.iter().find(|node| node["dct:identifier"] == "people").unwrap();
+    assert_eq!(dataset["dct:title"], json!({"@value": "He tāngata", "@language": "mi"}));
+    assert_eq!(nodes[0]["dct:title"]["@language"], "en", "words of the service");
+    let feed = ask("/feed.xml").await.text();
+    for part in ["xml:lang=\"en\">\n<id>", "<entry xml:lang=\"mi\">", "<summary xml:lang=\"en\">"] {
+        assert!(feed.contains(part), "{part} is not in {feed}");
+    }
+    let feed = ask("/datasets/people/feed.xml").await.text();
+    assert!(feed.contains("<title xml:lang=\"mi\">He tāngata</title>"), "{feed}");
+    let croissant = ask("/datasets/people/croissant.json").await.json();
+    assert_eq!(croissant["@context"]["@language"], "mi");
+    let file = &croissant["distribution"][0]["description"];
+    assert_eq!(file, &json!({"en": "The whole table; an API key is needed."}));
+    // In another language than the first.
+    let feed = ask("/datasets/people/feed.xml?lang=en").await.text();
+    assert!(feed.contains("<title>People by region</title>") && !feed.contains("mi\""), "{feed}");
+    let croissant = ask("/datasets/people/croissant.json?lang=en").await.json();
+    assert_eq!(croissant["@context"]["@language"], "en");
+    assert_eq!(croissant["alternateName"], "People by region");
+}
+
+#[tokio::test]
 async fn what_there_is_to_choose_has_its_labels_contract_21() {
     let (app, key) = service(&descriptor()).await;
     let page = get(&app, &key, "/datasets/people/request?lang=mi&where.region=09").await;

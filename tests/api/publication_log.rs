@@ -128,6 +128,38 @@ async fn a_log_of_several_tiles_goes_on_from_each_checkpoint_contract_21() {
 }
 
 #[tokio::test]
+async fn tiles_of_a_checkpoint_are_at_every_host_at_once_contract_21() {
+    let app = TestApp::start().await;
+    app.publish(&parks()).await;
+    let other = app.second_host(ReleaseMonitorSettings::default()).await;
+    for size in 2..8 {
+        app.publish(&parks().with_appended(&format!("P{size},{size},\n"))).await;
+        let note = app.get("/log/checkpoint").send().await.text();
+        assert!(note.starts_with(&format!("localhost/log\n{size}\n")), "{note}");
+        // The other host looks for news every half second.
+        for kind in ["0", "entries"] {
+            let path = format!("/log/tile/{kind}/000.p/{size}");
+            let reply = other.get(&path).send().await;
+            assert_eq!(reply.status, 200, "{path}");
+            assert_eq!(reply.body, app.get(&path).send().await.body, "{path}");
+        }
+        let beyond = format!("/log/tile/entries/000.p/{}", size + 1);
+        assert_eq!(other.get(&beyond).send().await.status, 404, "{beyond}");
+    }
+}
+
+#[tokio::test]
+async fn a_citation_promises_no_proof_that_is_not_there_contract_21() {
+    let app = TestApp::start().await;
+    let id = app.publish(&parks()).await;
+    let page = app.get(&format!("/cite/parks/{id}")).send().await.text();
+    let proof = format!("<a href=\"/cite/parks/{id}/proof\">the proof</a>");
+    // A version of an older host has an entry with the dataset's next version.
+    let promise = format!("Where the log of what was published here has this version, {proof}");
+    assert!(page.contains(&promise), "{page}");
+}
+
+#[tokio::test]
 async fn a_citation_has_a_proof_that_holds_without_the_service_contract_21() {
     let app = TestApp::start().await;
     let now = 1_790_000_000_000;

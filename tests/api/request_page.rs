@@ -130,3 +130,21 @@ async fn a_form_keeps_its_language_and_says_what_it_cannot_choose_contract_15() 
     let rows = app.get("/v1/datasets/areas/data?where.area=&format=csv").key(&key).send().await;
     assert_eq!(rows.text().lines().count(), 2, "{}", rows.text());
 }
+
+#[tokio::test]
+async fn a_form_offers_no_value_that_a_browser_would_change_contract_15() {
+    let app = TestApp::start().await;
+    let rows = "date,region,value,final\n2024-01-01,\"North\nEast\",1.5,true\n\
+                2024-01-01,\"A\u{1}B\",2.5,true\n2024-01-01,Plain,3.5,true\n";
+    app.publish(&harvest().with_rows(rows)).await;
+    let page = app.get("/datasets/harvest/request").send().await.text();
+    assert!(page.contains("<option value=\"Plain\">"), "{page}");
+    assert!(!page.contains("North") && !page.contains('␁'), "{page}");
+    assert!(page.contains("<code>where.region=</code>"), "{page}");
+    // As the page says to write it.
+    let form = "where.region=North%0AEast&format=csv";
+    let page = app.get(&format!("/datasets/harvest/request?{form}")).send().await.text();
+    let key = app.key(Plan::Pro).await;
+    let rows = app.get(&shown_address(&page)).key(&key).send().await;
+    assert_eq!(rows.text(), "date,region,value,final\n2024-01-01,\"North\nEast\",1.5,true\n");
+}

@@ -40,7 +40,7 @@ pub(crate) async fn tile(
     let (parts, _) = request.into_parts();
     let path = parts.uri.path().strip_prefix(TILES).unwrap_or_default();
     let address = TileAddress::parse(path).ok_or(Error::NoSuchRoute)?;
-    if !address.is_within(app.log.head().await?.size) {
+    if !app.log.has(address).await? {
         return Err(Error::NoSuchRoute);
     }
     let bytes = app.log.tile(address).await?;

@@ -61,7 +61,7 @@ impl RoomRefusal for PageRefusal {
                 format!("{release}, which computed these rows, is not loaded, so they cannot be made again here; the citation stays, and /data computes with the release that is loaded.")
             }
             Self::NotLogged => {
-                "This snapshot was dropped before there was a log, so there is no proof of when it was published; its citation stays.".to_owned()
+                "The log does not have this snapshot, so there is no proof of when it was published: it was dropped before there was a log, or a host of an older release published it, and its entry comes with the dataset's next version. Its citation stays.".to_owned()
             }
             Self::ForeignForm => {
                 "The form was not sent from a page of this service; open that page in a browser at the service's own address, by https where it is not on this machine, and send it there.".to_owned()

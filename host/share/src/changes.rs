@@ -183,7 +183,7 @@ async fn check_licences(
 }
 
 /// Files as they came and went in `versions`: each version replaces the one file of the version
-/// before.
+/// before. Metadata stands before the files of each version that has other columns.
 pub(super) async fn replaced_files(
     app: &ShareState,
     dataset: &Arc<Dataset>,
@@ -193,13 +193,8 @@ pub(super) async fn replaced_files(
 ) -> Result<Response, Error> {
     let (first, last) = (*versions.start(), *versions.end());
     check_range(first, last)?;
-    let end = by_number(dataset, last)?.clone();
-    let newest_snapshot = shared_snapshot(app, dataset, &end).await?;
+    by_number(dataset, last)?;
     let mut lines = ActionLines::new(capabilities.format);
-    lines.metadata(&TableMetadata {
-        bytes: None,
-        ..describe(app, dataset, &newest_snapshot, first)
-    });
     let mut before = match first.checked_sub(1) {
         Some(before) => {
             let (_, snapshot) = retained(app, dataset, before).await?;
@@ -213,6 +208,13 @@ pub(super) async fn replaced_files(
         // A file is added and, a version later, removed: one address serves both.
         let url = addresses.url(&snapshot.file).await?;
         let removed = before.replace((Arc::clone(&snapshot), url.clone()));
+        let has_shape = |(older, _): &(Arc<Snapshot>, String)| older.columns == snapshot.columns;
+        if version == first || !removed.as_ref().is_some_and(has_shape) {
+            lines.metadata(&TableMetadata {
+                bytes: None,
+                ..describe(app, dataset, &snapshot, version)
+            });
+        }
         let files = [(FileKind::Remove, removed), (FileKind::Add, Some((snapshot, url)))];
         for (kind, file) in files {
             let Some((snapshot, url)) = file else { continue };

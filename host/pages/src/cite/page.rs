@@ -24,7 +24,7 @@ pub(super) struct CitePage<'a> {
     data_url: Option<String>,
     /// Address that computes the digest, where this page does not state one.
     verify_url: Option<String>,
-    /// Address of the proof that the version is in the log.
+    /// Address of the proof that the version is in the log, where it is.
     proof_path: String,
     /// True where rows and digest were read for this page.
     is_verified: bool,

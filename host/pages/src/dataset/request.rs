@@ -15,6 +15,7 @@ use crate::copy_lines::{CopyLine, LineRequest, copy_lines};
 use crate::credit_view::CreditView;
 use crate::dataset_formats::DatasetFormats;
 use crate::figures::count;
+use crate::html::visible;
 use crate::{Frame, Section, Site};
 
 /// Columns that have a field of conditions at most.
@@ -75,8 +76,8 @@ struct ConditionField {
     title: String,
     /// Language of the title, where it is not the page's.
     language: Option<String>,
-    /// True where the column has the empty text, which a form cannot send.
-    has_empty: bool,
+    /// True where the column has a text that a form cannot send.
+    has_unsent: bool,
     kind: FieldKind,
 }
 
@@ -128,8 +129,8 @@ impl Choosable {
         (language.as_str() != PAGE_LANGUAGE).then(|| language.as_str().to_owned())
     }
 
-    /// Values of a column with their labels, and whether the empty text is among them, which is
-    /// left out: an empty field is no condition. None of a column that has many.
+    /// Values of a column with their labels, and whether some are left out, since a form cannot
+    /// send them. None of a column that has many.
     fn list(
         &self,
         position: usize,
@@ -146,12 +147,9 @@ impl Choosable {
             Choice { language, text: labelled(label, &value), is_chosen: is_chosen(&value), value }
         };
         let is_list = !listed.has_more && !listed.values.is_empty();
-        let values: Vec<String> =
-            listed.values.iter().map(|(value, _)| value.to_string()).collect();
-        // They are sorted.
-        let has_empty = values.first().is_some_and(String::is_empty);
-        let values = values.into_iter().skip(usize::from(has_empty));
-        (is_list.then(|| values.map(choice).collect()), has_empty)
+        let all = listed.values.iter().map(|(value, _)| value.to_string());
+        let (values, unsent): (Vec<String>, Vec<String>) = all.partition(|value| is_sent(value));
+        (is_list.then(|| values.into_iter().map(choice).collect()), !unsent.is_empty())
     }
 
     /// Language of a label, where it is not that of the page, as lists of SDMX are.
@@ -281,19 +279,30 @@ fn condition_fields(
     };
     let field = |(position, column): (usize, &Column)| {
         let name = format!("where.{}", column.name);
-        let (listed, has_empty) = choosable.list(position, column, |value| input.has(&name, value));
+        let (listed, has_unsent) =
+            choosable.list(position, column, |value| input.has(&name, value));
         let kind = match listed {
-            Some(choices) => FieldKind::List { lines: choices.len().min(VISIBLE_CHOICES), choices },
+            Some(choices) => {
+                FieldKind::List { lines: choices.len().clamp(1, VISIBLE_CHOICES), choices }
+            }
             None => {
-                FieldKind::Text { value: input.values(&name).next().unwrap_or_default().to_owned() }
+                let value = input.values(&name).find(|value| is_sent(value));
+                FieldKind::Text { value: value.unwrap_or_default().to_owned() }
             }
         };
+        let has_unsent = has_unsent || input.values(&name).any(|value| !is_sent(value));
         let own = choosable.dataset.current.column(&column.name).and_then(Column::title);
         let language = column.title().and_then(|title| choosable.language_of(title, own));
         let title = labelled(column.title(), &column.name);
-        ConditionField { name, title, language, has_empty, kind }
+        ConditionField { name, title, language, has_unsent, kind }
     };
     columns.filter(|(_, column)| is_chosen_by(column)).take(MAX_FIELDS).map(field).collect()
+}
+
+/// Returns whether a form sends `value` as it is: an empty field is no condition, browsers make
+/// CRLF of line breaks, and pages show control characters as others.
+fn is_sent(value: &str) -> bool {
+    !value.is_empty() && !value.contains(['\n', '\r']) && value.chars().all(|c| visible(c) == c)
 }
 
 /// A value with its label; alone where there is none to be seen.
@@ -307,6 +316,16 @@ fn labelled(label: Option<&str>, value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_browser_would_change_is_not_sent_contract_15() {
+        for value in ["a", "Māori 💩", " a\tb ", "<&\""] {
+            assert!(is_sent(value), "{value:?}");
+        }
+        for value in ["", "a\nb", "a\rb", "\u{1}", "a\u{7f}", "\u{85}", "\u{ffff}"] {
+            assert!(!is_sent(value), "{value:?}");
+        }
+    }
 
     #[test]
     fn a_blank_label_is_none_contract_15() {

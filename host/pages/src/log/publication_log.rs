@@ -104,6 +104,25 @@ impl PublicationLog {
         }
     }
 
+    /// Returns whether the log has a tile; asks the database where the head in memory does not:
+    /// another host may have signed a longer log since.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the database does not answer, or others take the turn for too
+    /// long.
+    pub(crate) async fn has(&self, address: TileAddress) -> Result<bool, Error> {
+        if address.is_within(self.head().await?.size) {
+            return Ok(true);
+        }
+        let _permit = self.permit().await?;
+        let size = self.catalog.log_size().await?;
+        let has = address.is_within(size);
+        if has {
+            self.hash_full_tiles(size).await?;
+        }
+        Ok(has)
+    }
+
     /// Returns the entry of a snapshot and the proof that the log holds it; `None` where it does
     /// not.
     ///

@@ -7,7 +7,7 @@ use yearbook_domain::uuid::uuid_of_name;
 use yearbook_domain::{Dataset, Millis, SnapshotSummary};
 
 use super::escape::xml_text;
-use super::view::{CatalogView, DatasetView};
+use super::view::{CatalogView, DatasetView, SERVICE_LANGUAGE};
 use crate::figures::counted;
 use crate::newest::newest_first;
 use crate::version_changes::changes_sentence;
@@ -27,7 +27,7 @@ pub(super) fn catalog_feed(catalog: &CatalogView<'_>, datasets: &[Arc<Dataset>])
         })
         .collect();
     let title = format!("{}: newest versions", catalog.settings.title);
-    feed(catalog, &title, "/feed.xml", "/", updated, &entries)
+    feed(catalog, (title.as_str(), SERVICE_LANGUAGE), "/feed.xml", "/", updated, &entries)
 }
 
 /// Returns the feed of the retained snapshots of a dataset, newest first.
@@ -36,13 +36,14 @@ pub(super) fn dataset_feed(view: &DatasetView<'_>) -> String {
     let newest = view.dataset.snapshots.iter().rev().take(MAX_ENTRIES);
     let entries: String = newest.map(|snapshot| entry(view, snapshot)).collect();
     let updated = view.snapshot().created_at;
-    feed(view.catalog, view.title(), &format!("{path}/feed.xml"), &path, updated, &entries)
+    let title = (view.title(), view.language);
+    feed(view.catalog, title, &format!("{path}/feed.xml"), &path, updated, &entries)
 }
 
-/// Returns a feed of these entries.
+/// Returns a feed of these entries, whose title stands with its language.
 pub(super) fn feed(
     catalog: &CatalogView<'_>,
-    title: &str,
+    (title, language): (&str, &str),
     path: &str,
     page: &str,
     updated: Millis,
@@ -50,15 +51,25 @@ pub(super) fn feed(
 ) -> String {
     let (title, base) = (xml_text(title), xml_text(catalog.base_url));
     let author = xml_text(catalog.settings.publisher());
+    let [language, _] = language_attributes(language);
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
-         <feed xmlns=\"http://www.w3.org/2005/Atom\" xml:lang=\"en\">\n\
-         <id>{base}{path}</id>\n<title>{title}</title>\n<updated>{}</updated>\n\
+         <feed xmlns=\"http://www.w3.org/2005/Atom\" xml:lang=\"{SERVICE_LANGUAGE}\">\n\
+         <id>{base}{path}</id>\n<title{language}>{title}</title>\n<updated>{}</updated>\n\
          <author><name>{author}</name></author>\n\
          <link rel=\"self\" type=\"application/atom+xml\" href=\"{base}{path}\"/>\n\
          <link rel=\"alternate\" type=\"text/html\" href=\"{base}{page}\"/>\n{entries}</feed>\n",
         updated.to_rfc3339()
     )
+}
+
+/// Returns the attribute for words of a publisher in a feed, and the one for those of the service
+/// among them; empty where both have one language.
+pub(super) fn language_attributes(language: &str) -> [String; 2] {
+    if language == SERVICE_LANGUAGE {
+        return [String::new(), String::new()];
+    }
+    [language, SERVICE_LANGUAGE].map(|language| format!(" xml:lang=\"{}\"", xml_text(language)))
 }
 
 fn entry(view: &DatasetView<'_>, snapshot: &SnapshotSummary) -> String {
@@ -71,6 +82,7 @@ fn entry(view: &DatasetView<'_>, snapshot: &SnapshotSummary) -> String {
         summary.push_str(&format!("; since the version before: {changes}"));
     }
     let summary = xml_text(&summary);
+    let [language, own_language] = language_attributes(view.language);
     let categories: String = view
         .snapshot()
         .keywords
@@ -78,10 +90,10 @@ fn entry(view: &DatasetView<'_>, snapshot: &SnapshotSummary) -> String {
         .map(|keyword| format!("<category term=\"{}\"/>\n", xml_text(keyword)))
         .collect();
     format!(
-        "<entry>\n<id>{}</id>\n<title>{title}</title>\n<updated>{}</updated>\n\
+        "<entry{language}>\n<id>{}</id>\n<title>{title}</title>\n<updated>{}</updated>\n\
          <author><name>{}</name></author>\n\
          <link rel=\"alternate\" type=\"text/html\" href=\"{page}\"/>\n\
-         {categories}<rights>{}</rights>\n<summary>{summary}.</summary>\n</entry>\n",
+         {categories}<rights>{}</rights>\n<summary{own_language}>{summary}.</summary>\n</entry>\n",
         entry_id(view.dataset.name.as_str(), snapshot.id.as_str(), snapshot.version),
         snapshot.created_at.to_rfc3339(),
         xml_text(&credit.source),

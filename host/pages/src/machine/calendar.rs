@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::atom::{self, MAX_ENTRIES};
 use super::escape::{json_text, xml_text};
-use super::view::CatalogView;
+use super::view::{CatalogView, SERVICE_LANGUAGE, first_language};
 use crate::calendar::{Calendar, CalendarEvent};
 use yearbook_domain::Millis;
 
@@ -40,19 +40,22 @@ pub(super) fn feed(catalog: &CatalogView<'_>, calendar: &Calendar) -> String {
     let updated = newest.first().map_or(Millis(0), |event| event.changed_at());
     let entries: String = newest.into_iter().map(|event| entry(catalog, event)).collect();
     let title = format!("{}: release calendar", catalog.settings.title);
-    atom::feed(catalog, &title, "/calendar/feed.xml", "/calendar", updated, &entries)
+    let title = (title.as_str(), SERVICE_LANGUAGE);
+    atom::feed(catalog, title, "/calendar/feed.xml", "/calendar", updated, &entries)
 }
 
 fn entry(catalog: &CatalogView<'_>, event: &CalendarEvent) -> String {
     let agency = event.dataset.as_deref().map(|dataset| dataset.current.credit.source.as_str());
+    let language = event.dataset.as_deref().map_or(SERVICE_LANGUAGE, first_language);
+    let [language, own_language] = atom::language_attributes(language);
     let page = event
         .page_url(catalog.base_url)
         .unwrap_or_else(|| format!("{}/calendar", catalog.base_url));
     format!(
-        "<entry>\n<id>urn:uuid:{}</id>\n<title>{}</title>\n<updated>{}</updated>\n\
+        "<entry{language}>\n<id>urn:uuid:{}</id>\n<title>{}</title>\n<updated>{}</updated>\n\
          <author><name>{}</name></author>\n\
          <link rel=\"alternate\" type=\"text/html\" href=\"{}\"/>\n\
-         <summary>{}</summary>\n</entry>\n",
+         <summary{own_language}>{}</summary>\n</entry>\n",
         event.uid,
         xml_text(&event.title),
         event.changed_at().to_rfc3339(),

@@ -6,7 +6,7 @@ use yearbook_domain::bulk::FILE_MEDIA_TYPE;
 use yearbook_domain::{Column, ColumnType};
 
 use super::schema_org::licence;
-use super::view::DatasetView;
+use super::view::{DatasetView, SERVICE_LANGUAGE};
 
 /// Id of the stored file within the document.
 const FILE: &str = "table";
@@ -23,12 +23,12 @@ pub(super) fn dataset(view: &DatasetView<'_>) -> Value {
     let mut set = |key: &str, value: Value| {
         node.insert(key.to_owned(), value);
     };
-    set("@context", context());
+    set("@context", context(view.language));
     set("@type", json!("sc:Dataset"));
     set("conformsTo", json!("http://mlcommons.org/croissant/1.1"));
     set("name", json!(view.dataset.name));
     set("alternateName", json!(view.title()));
-    set("description", json!(view.description()));
+    set("description", text(&view.description(), view.description_language(), view.language));
     set("url", json!(view.page_url()));
     set("license", view.licence_url().map_or_else(|| json!(credit.licence), |_| licence(view)));
     set("citeAs", json!(credit.attribution));
@@ -51,7 +51,9 @@ pub(super) fn dataset(view: &DatasetView<'_>) -> Value {
                 "@type": "cr:FileObject",
                 "@id": FILE,
                 "name": FILE,
-                "description": "The whole table; an API key is needed.",
+                "description": text(
+                    "The whole table; an API key is needed.", SERVICE_LANGUAGE, view.language
+                ),
                 "contentUrl": url,
                 "contentSize": format!("{} B", snapshot.file.bytes),
                 "encodingFormat": FILE_MEDIA_TYPE,
@@ -95,10 +97,15 @@ fn field(column: &Column) -> Value {
     field
 }
 
-/// The context that the specification prescribes for version 1.1.
-fn context() -> Value {
+/// A text in a document of another language, or of the same.
+fn text(text: &str, language: &str, document: &str) -> Value {
+    if language == document { json!(text) } else { json!({language: text}) }
+}
+
+/// The context that the specification prescribes for version 1.1, in a language.
+fn context(language: &str) -> Value {
     json!({
-        "@language": "en",
+        "@language": language,
         "@vocab": "https://schema.org/",
         "arrayShape": "cr:arrayShape",
         "citeAs": "cr:citeAs",

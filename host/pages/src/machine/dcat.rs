@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 use yearbook_domain::bulk::FILE_MEDIA_TYPE;
 
-use super::view::{CatalogView, DatasetView};
+use super::view::{CatalogView, DatasetView, SERVICE_LANGUAGE};
 
 /// Datasets on a page: with ten formats some 500 kB.
 pub(super) const PAGE_DATASETS: usize = 100;
@@ -44,9 +44,9 @@ pub(super) fn catalog(
     let about = json!({
         "@id": format!("{base}/#catalog"),
         "@type": "dcat:Catalog",
-        "dct:title": text(&settings.title),
-        "dct:description": text(&settings.summary),
-        "dct:publisher": agent(settings.publisher()),
+        "dct:title": text(&settings.title, SERVICE_LANGUAGE),
+        "dct:description": text(&settings.summary, SERVICE_LANGUAGE),
+        "dct:publisher": agent(settings.publisher(), SERVICE_LANGUAGE),
         "foaf:homepage": {"@id": format!("{base}/"), "@type": "foaf:Document"},
         "dcat:service": {"@id": service_id(catalog)},
         "dcat:dataset": listed,
@@ -54,7 +54,7 @@ pub(super) fn catalog(
     let service = json!({
         "@id": service_id(catalog),
         "@type": "dcat:DataService",
-        "dct:title": text(&settings.title),
+        "dct:title": text(&settings.title, SERVICE_LANGUAGE),
         "dcat:endpointURL": {"@id": format!("{base}/v1"), "@type": "rdfs:Resource"},
         "dcat:endpointDescription": {"@id": format!("{base}/openapi.json"), "@type": "rdfs:Resource"},
     });
@@ -64,7 +64,7 @@ pub(super) fn catalog(
 }
 
 fn dataset(view: &DatasetView<'_>) -> Value {
-    let snapshot = view.snapshot();
+    let (snapshot, language) = (view.snapshot(), view.language);
     let mut node = Map::new();
     let mut set = |key: &str, value: Value| {
         node.insert(key.to_owned(), value);
@@ -72,17 +72,15 @@ fn dataset(view: &DatasetView<'_>) -> Value {
     set("@id", json!(dataset_id(view)));
     set("@type", json!("dcat:Dataset"));
     set("dct:identifier", json!(view.dataset.name));
-    set("dct:title", text(view.title()));
-    set("dct:description", text(&view.description()));
-    set("dct:publisher", agent(&snapshot.credit.source));
+    set("dct:title", text(view.title(), language));
+    set("dct:description", text(&view.description(), view.description_language()));
+    set("dct:publisher", agent(&snapshot.credit.source, language));
     set("dcat:landingPage", json!({"@id": view.page_url(), "@type": "foaf:Document"}));
     set("dcat:version", json!(snapshot.id));
     set("dct:modified", date_time(&snapshot.created_at.to_rfc3339()));
     if !snapshot.keywords.is_empty() {
-        set(
-            "dcat:keyword",
-            json!(snapshot.keywords.iter().map(|word| text(word)).collect::<Vec<_>>()),
-        );
+        let words = snapshot.keywords.iter().map(|word| text(word, language));
+        set("dcat:keyword", words.collect());
     }
     if let Some(frequency) = snapshot.refresh_cadence.as_deref().and_then(frequency) {
         let id = format!("{FREQUENCIES}{frequency}");
@@ -110,7 +108,7 @@ fn distributions(view: &DatasetView<'_>) -> Vec<Value> {
         json!({
             "@id": id(name),
             "@type": "dcat:Distribution",
-            "dct:title": text(&format!("{} ({name})", view.title())),
+            "dct:title": text(&format!("{} ({name})", view.title()), view.language),
             "dcat:accessURL": {"@id": url, "@type": "rdfs:Resource"},
             "dcat:accessService": service,
             "dcat:mediaType": {"@id": format!("{MEDIA_TYPES}{media_type}"), "@type": "dct:MediaType"},
@@ -140,7 +138,7 @@ fn licence(view: &DatasetView<'_>) -> Value {
         Some(url) => json!({"@id": url, "@type": "dct:LicenseDocument"}),
         None => {
             let name = credit.licence_title.as_ref().unwrap_or(&credit.licence);
-            json!({"@type": "dct:LicenseDocument", "dct:title": text(name)})
+            json!({"@type": "dct:LicenseDocument", "dct:title": text(name, view.language)})
         }
     }
 }
@@ -176,12 +174,12 @@ fn service_id(catalog: &CatalogView<'_>) -> String {
     format!("{}/#service", catalog.base_url)
 }
 
-fn agent(name: &str) -> Value {
-    json!({"@type": "foaf:Agent", "foaf:name": text(name)})
+fn agent(name: &str, language: &str) -> Value {
+    json!({"@type": "foaf:Agent", "foaf:name": text(name, language)})
 }
 
-fn text(text: &str) -> Value {
-    json!({"@value": text, "@language": "en"})
+fn text(text: &str, language: &str) -> Value {
+    json!({"@value": text, "@language": language})
 }
 
 fn date_time(text: &str) -> Value {

@@ -217,7 +217,9 @@ async fn dataset_document(
         version: version(&dataset, facts.as_deref(), &formats),
     };
     let text = async {
-        let view = DatasetView::new(&catalog, &dataset).with(facts.as_deref(), formats);
+        let view = DatasetView::new(&catalog, &dataset)
+            .with(facts.as_deref(), formats)
+            .in_language(language.as_ref());
         let document = RenderedDocument::text(content_type, render(&view));
         Ok(document.in_language(language.as_ref()))
     };

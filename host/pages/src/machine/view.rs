@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use yearbook_domain::meaning::Language;
 use yearbook_domain::preview_facts::cut_text;
 use yearbook_domain::{Dataset, PreviewFacts, Snapshot};
 use yearbook_sandbox::EncoderDescription;
@@ -10,6 +11,9 @@ use super::escape::web_address;
 use crate::dataset_formats::DatasetFormats;
 use crate::figures::counted;
 use yearbook_domain::settings::PageSettings;
+
+/// Language of the service's own words, and of those of which nobody said another.
+pub(super) const SERVICE_LANGUAGE: &str = "en";
 
 /// Fewest and most characters of a description (Google's rule for schema.org's `Dataset`).
 const DESCRIPTION_CHARACTERS: (usize, usize) = (50, 5_000);
@@ -27,6 +31,8 @@ pub(crate) struct DatasetView<'a> {
     pub(super) dataset: &'a Dataset,
     /// None: they are not computed yet.
     pub(super) facts: Option<&'a PreviewFacts>,
+    /// Language of the publisher's texts.
+    pub(super) language: &'a str,
     /// Formats that the dataset has.
     formats: DatasetFormats,
 }
@@ -39,14 +45,20 @@ impl<'a> CatalogView<'a> {
 }
 
 impl<'a> DatasetView<'a> {
-    /// The view of `dataset`, without facts and formats.
+    /// The view of `dataset` in its first language, without facts and formats.
     pub(crate) fn new(catalog: &'a CatalogView<'a>, dataset: &'a Dataset) -> Self {
-        Self { catalog, dataset, facts: None, formats: Arc::default() }
+        let language = first_language(dataset);
+        Self { catalog, dataset, facts: None, language, formats: Arc::default() }
     }
 
     /// The same with facts and formats.
     pub(crate) fn with(self, facts: Option<&'a PreviewFacts>, formats: DatasetFormats) -> Self {
         Self { facts, formats, ..self }
+    }
+
+    /// The same of a dataset whose texts are in `language`, where it has some.
+    pub(super) fn in_language(self, language: Option<&'a Language>) -> Self {
+        Self { language: language.map_or(self.language, Language::as_str), ..self }
     }
 
     /// Returns the formats that the dataset has, with the address of its rows in each.
@@ -64,6 +76,12 @@ impl<'a> DatasetView<'a> {
     /// Returns the title; the name where there is none.
     pub(super) fn title(&self) -> &'a str {
         self.dataset.title()
+    }
+
+    /// Returns the language of the description: the service's where the publisher wrote none.
+    pub(super) fn description_language(&self) -> &'a str {
+        let written = self.snapshot().description.as_deref().unwrap_or_default().trim();
+        if written.is_empty() { SERVICE_LANGUAGE } else { self.language }
     }
 
     /// Returns the description, filled up with facts where it is short and cut where it is long.
@@ -133,4 +151,9 @@ impl<'a> DatasetView<'a> {
         }
         vec![[west, south, 180.0, north], [-180.0, south, east, north]]
     }
+}
+
+/// Returns the language of a publisher's texts that are not translated.
+pub(super) fn first_language(dataset: &Dataset) -> &str {
+    dataset.current.meaning.languages.first().map_or(SERVICE_LANGUAGE, Language::as_str)
 }
