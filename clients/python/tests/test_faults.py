@@ -1,8 +1,11 @@
 """A service that fails: the right table or a typed error within the bound, never a short table, never
 the key elsewhere, never a request more than needed."""
 
+import asyncio
+import importlib.util
 import logging
 import math
+import os
 import pickle
 import struct
 import threading
@@ -117,6 +120,56 @@ def test_processes_share_the_cache_contract_11(make):
     before = service.charged
     assert pull(Client(service.base, KEY, progress=False)) == found[0]
     assert service.charged == before
+
+
+@pytest.mark.parametrize("limit", [None, 25])
+@proof
+def test_the_bound_of_the_cache_takes_no_page_of_the_pull_contract_11(make, monkeypatch, tmp_path, limit):
+    """With a limit, the last page has a name of its own."""
+    monkeypatch.setenv("SERVICE_CACHE_BYTES", "500")
+    service, client = make(rows=25, row_cap=10)
+    for charged in (3, 3):
+        assert pull(client, limit=limit) == expected(service.rows)
+        assert service.charged == charged
+    # What was not read again goes, and what others keep there does not.
+    foreign = tmp_path / "cache" / "v1" / "thesis.body"
+    foreign.write_bytes(b"x" * 9000)
+    os.utime(foreign, (0, 0))
+    assert pull(client, columns=["date"]) == [row[:1] for row in expected(service.rows)]
+    before = service.charged
+    assert pull(client, limit=limit) == expected(service.rows)
+    assert service.charged == before + 3
+    client.clear_cache()
+    assert [path for path in (tmp_path / "cache" / "v1").rglob("*") if path.is_file()] == [foreign]
+
+
+@pytest.mark.parametrize("how", [{}, {"snapshot": "a" * 32}])
+@proof
+def test_pages_that_another_process_deletes_are_fetched_again_contract_11(make, how, tmp_path):
+    service, other = make(rows=25, row_cap=10)
+    times = 1
+
+    def clear(label, done, whole):
+        nonlocal times
+        if done == 20 and times > 0:
+            times -= 1
+            other.clear_cache()
+
+    client = Client(service.base, KEY, progress=clear)
+    assert pull(client, **how) == expected(service.rows)
+    # The last page stayed.
+    assert service.charged == 5
+    # It is no endless race, nor one that batches can win.
+    times = 9
+    with pytest.raises(errors.CacheClearedError, match="SERVICE_CACHE_DIR"):
+        pull(client, **how)
+    batches = client.iter_batches("table", to="rows", **how)
+    assert next(batches)
+    with pytest.raises(errors.CacheClearedError):
+        list(batches)
+    if importlib.util.find_spec("pyarrow"):
+        times = 1
+        assert client.download("table", tmp_path / "a.parquet", **how).rows == 25
 
 
 @pytest.mark.parametrize(("framing", "times"), [("chunked", 1), ("length", 9), ("none", 9)])
@@ -285,6 +338,29 @@ def test_batches_never_mix_snapshots(make):
     assert len(next(batches)) == 3
     with pytest.raises(errors.SnapshotGoneError):
         list(batches)
+
+
+def test_a_task_that_reads_batches_can_be_cancelled(make):
+    """The thread that reads a batch has the generator until its request has ended."""
+    service, client = make(rows=10, row_cap=3)
+
+    async def read():
+        return [batch async for batch in yb.AsyncClient(client).iter_batches("table", to="rows")]
+
+    async def run():
+        service.fail("data", Fault(silence=1))
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(read(), 0.3)
+        service.fail("data", Fault(), Fault(silence=1))
+        task = asyncio.create_task(read())
+        await asyncio.sleep(0.3)
+        task.cancel()
+        await asyncio.wait([task])
+        return task.cancelled(), await read()
+
+    cancelled, batches = asyncio.run(run())
+    assert cancelled
+    assert bits(row for batch in batches for row in batch) == expected(service.rows)
 
 
 def test_rows_that_do_not_add_up_are_an_error(make):

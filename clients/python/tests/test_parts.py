@@ -186,6 +186,15 @@ def test_pivots_lose_nothing_and_refuse_doubles():
         yb.pivot_longer(wide, ["date", "N"])
 
 
+@pytest.mark.parametrize("series", [(("a_b", "c"), ("a", "b_c")), ((None, "c"), ("", "c"))])
+def test_series_that_get_one_name_are_refused(series):
+    """In different rows they claim no cell of one another, and would be one column all the same."""
+    columns = tuple(ColumnType(name, kind) for name, kind in (("id", "integer"), ("x", "string"), ("y", "string"), ("value", "number")))
+    rows = Rows([{"id": number, "x": x, "y": y, "value": 1.5} for number, (x, y) in enumerate(series)], columns, yb.Credit("table"))
+    with pytest.raises(errors.UsageError, match="Two series get the same name '"):
+        yb.pivot_wider(rows, names_from=["x", "y"])
+
+
 def test_pivots_keep_the_kind_of_the_table():
     pa = pytest.importorskip("pyarrow")
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")

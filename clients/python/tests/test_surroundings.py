@@ -1,6 +1,7 @@
 """The machine around a client: forks, proxies, consoles and disks, and refusals that HEAD meets."""
 
 import base64
+import datetime
 import errno
 import functools
 import http.client
@@ -8,6 +9,7 @@ import http.server
 import multiprocessing
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import threading
@@ -124,6 +126,33 @@ def test_verbs_go_into_a_pool_of_processes_contract_11(make, monkeypatch, method
         assert {one.row_count for one in pool.map(yb.preview, ["table"] * 8)} == {30}
         found = pool.map(functools.partial(yb.get, to="rows", columns=["date"]), ["table"] * 4)
     assert [len(rows) for rows in found] == [30] * 4
+
+
+@pytest.mark.parametrize("method", sorted({"fork", "spawn"} & set(multiprocessing.get_all_start_methods())))
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@proof
+def test_a_refusal_in_a_pool_of_processes_is_raised_contract_11(make, monkeypatch, method):
+    """An exception that cannot be unpickled leaves its caller waiting for ever."""
+    service, _ = make(rows=3)
+    service.fail("head", Fault(status=404, code="no_such_dataset"))
+    service.fail("data", Fault(status=404, code="no_such_dataset"))
+    monkeypatch.setenv("SERVICE_BASE_URL", service.base)
+    monkeypatch.setenv("SERVICE_API_KEY", KEY)
+    monkeypatch.setenv("PYTHONPATH", str(SOURCES))
+    with multiprocessing.get_context(method).Pool(1) as pool, pytest.raises(errors.DatasetNotFoundError, match="refused: ") as caught:
+        pool.map_async(functools.partial(yb.get, to="rows"), ["table"]).get(timeout=60)
+    assert (caught.value.status, caught.value.code, caught.value.request_id) == (404, "no_such_dataset", "r-1")
+
+
+@pytest.mark.parametrize("kind", [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.YearbookError)])
+@proof
+def test_every_exception_goes_between_processes_contract_11(kind):
+    refused = {"status": 429, "code": "slow_down", "request_id": "r-1", "retry_after": 2.5} if issubclass(kind, errors.ServiceError) else {}
+    error = kind("It is so.", advice="Do this.", **refused)
+    error.resets_at = datetime.datetime(2030, 1, 1, tzinfo=datetime.timezone.utc)
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), vars(again)) == (kind, "It is so. Do this.", vars(error))
+    assert str(pickle.loads(pickle.dumps(kind("It is so.", **refused)))) == str(kind("It is so.", **refused))
 
 
 @pytest.mark.parametrize("variable", ["http_proxy", "ALL_PROXY"])

@@ -101,29 +101,48 @@ parquet_reader <- function() {
   Find(function(package) requireNamespace(package, quietly = TRUE), c("arrow", "nanoparquet"))
 }
 
-# Columns of a Parquet file as `read_arrow_stream()` returns them. `about` describes them.
-#
-# arrow rewrites the file as a stream, which is read as any other. nanoparquet makes doubles of
-# integers, so that those beyond 2^53 end in NULL: the caller then takes pages.
-read_parquet <- function(path, about, reader) {
+# Columns of a Parquet file and their number of rows. arrow rewrites the file as a stream, which is
+# read as any other.
+read_parquet <- function(path, reader) {
   if (reader == "arrow") {
     stream <- tempfile("yearbook")
     on.exit(unlink(stream))
     arrow::write_ipc_stream(arrow::read_parquet(path, as_data_frame = FALSE), stream)
-    return(read_arrow_stream(stream))
+    return(read_arrow_stream(stream)[c("columns", "rows")])
   }
-  frame <- as.list(nanoparquet::read_parquet(path))
-  if (!identical(names(frame), about$name)) return(NULL)
+  frame <- nanoparquet::read_parquet(path)
+  list(columns = as.list(frame), rows = nrow(frame))
+}
+
+# Columns of the stored file as a preview describes them; NULL where it does not know all of them. It
+# never shows geometry.
+stored_columns <- function(preview) {
+  about <- data.frame(name = preview$columns$name, type = preview$columns$type,
+                      role = preview$columns$role, unit = NA_character_)
+  hidden <- setdiff(preview$hidden_columns, about$name)
+  if (!all(hidden == "geometry_wkt")) return(NULL)
+  if (length(hidden)) about[nrow(about) + 1, ] <- list(hidden, "string", "geometry", NA)
+  about
+}
+
+# What `read_parquet()` found, as `read_arrow_stream()` returns it: the file itself tells no dates from
+# texts, and has no roles. nanoparquet makes doubles of integers, so that those beyond 2^53 end in
+# NULL, as do other columns than `about` has: the caller then takes pages.
+describe_stored <- function(found, about) {
+  if (!setequal(names(found$columns), about$name)) return(NULL)
+  about <- about[match(names(found$columns), about$name), ]
+  row.names(about) <- NULL
   columns <- Map(function(values, type) {
+    if (is_int64(values)) return(values)
     switch(
       type,
       integer = if (all(abs(as.double(values)) < 2^53, na.rm = TRUE)) int64_from_numbers(as.double(values)),
       string = , date = enc2utf8(as.character(values)),
       values
     )
-  }, frame, about$type)
+  }, found$columns, about$type)
   if (any(vapply(columns, is.null, NA))) return(NULL)
-  list(columns = columns, about = about, rows = length(frame[[1]]), metadata = list())
+  list(columns = columns, about = about, rows = found$rows, metadata = list())
 }
 
 # The whole table from its bulk file, as `pull_pages()` returns it. NULL where the file is not worth
@@ -131,16 +150,15 @@ read_parquet <- function(path, about, reader) {
 pull_bulk <- function(budget, name, plan, reader = parquet_reader(), read = read_parquet) {
   if (is.null(reader) || !may_use_bulk(name, plan$account)) return(NULL)
   preview <- preview_document(budget, name)
-  spatial <- any(preview$columns$role == "geometry") || "geometry_wkt" %in% preview$hidden_columns
-  if (!spatial && !isTRUE(plan$total > BULK_ROWS)) return(NULL)
+  about <- stored_columns(preview)
+  spatial <- "geometry" %in% about$role
+  if (is.null(about) || (!spatial && !isTRUE(plan$total > BULK_ROWS))) return(NULL)
   namespace <- plan$headers[["x-service-namespace"]]
   headers <- bulk_headers(budget, namespace, name, plan$account)
   if (is.null(headers) || !identical(headers[["x-service-snapshot-id"]], plan$snapshot)) return(NULL)
   file <- bulk_file(budget, namespace, name, headers)
   on.exit(release(file))
-  about <- data.frame(name = preview$columns$name, type = preview$columns$type,
-                      role = preview$columns$role, unit = NA_character_)
-  found <- read(file$path, about, reader)
+  found <- describe_stored(read(file$path, reader), about)
   if (is.null(found)) return(NULL)
   if (found$rows != plan$total) abort_short(found$rows, plan$total)
   c(found, list(headers = headers))

@@ -3,7 +3,9 @@
 # An entry is a `.json` with headers and the digest of a `.body`. Both appear by renaming, and a
 # body is named by its digest, so a reader sees whole entries only. An entry is used after the
 # service has answered 304 to its ETag, never because it is young. Refusals and cut bodies are
-# never stored.
+# never stored. Other files of the folder are not the cache's.
+
+CACHE_FILES <- "^([0-9a-f]{64}[.](json|body)|new-[0-9a-f]+[.]part(-piece)?)$"
 
 # The file name of an address without its extension. Address and query decide it, no key does.
 cache_stem <- function(address, query) {
@@ -17,7 +19,7 @@ cache_find <- function(address, query) {
   if (is.null(folder)) return(NULL)
   file <- file.path(folder, paste0(cache_stem(address, query), ".json"))
   if (!file.exists(file)) return(NULL)
-  entry <- tryCatch(jsonlite::fromJSON(file, simplifyVector = FALSE), error = function(error) NULL)
+  entry <- read_entry(file)
   if (!is.character(entry$etag) || !is.character(entry$body) || !is.list(entry$headers) ||
       !grepl("^[0-9a-f]{64}$", entry$body)) {
     return(NULL)
@@ -58,7 +60,7 @@ cache_scratch <- function() {
 
 # Removes the oldest entries until the rest fits, and files of calls that died hours ago.
 cache_evict <- function(folder) {
-  files <- list.files(folder, "[.](json|body|part)$", full.names = TRUE)
+  files <- list.files(folder, CACHE_FILES, full.names = TRUE)
   about <- file.info(files, extra_cols = FALSE)
   entries <- files[endsWith(files, ".json")]
   entries <- entries[order(about[entries, "mtime"], decreasing = TRUE)]
@@ -75,9 +77,15 @@ cache_evict <- function(folder) {
   invisible()
 }
 
-body_of_entry <- function(file) {
+# The object in a `.json`; NULL for one that is damaged.
+read_entry <- function(file) {
   entry <- tryCatch(jsonlite::fromJSON(file, simplifyVector = FALSE), error = function(error) NULL)
-  paste0(or_default(entry$body, ""), ".body")
+  if (is.list(entry)) entry
+}
+
+body_of_entry <- function(file) {
+  body <- read_entry(file)$body
+  paste0(if (is.character(body)) body, ".body")
 }
 
 #' Empty the cache
@@ -95,7 +103,7 @@ body_of_entry <- function(file) {
 yb_cache_clear <- function() {
   folder <- cache_folder()
   if (is.null(folder)) return(invisible(0))
-  files <- list.files(folder, "^([0-9a-f]{64}[.](json|body)|new-.*[.]part)$", full.names = TRUE)
+  files <- list.files(folder, CACHE_FILES, full.names = TRUE)
   freed <- sum(file.size(files), 0, na.rm = TRUE)
   unlink(files)
   invisible(freed)

@@ -109,7 +109,10 @@ int64_from <- function(values) {
   if (inherits(values, "integer64")) {
     bytes <- writeBin(unclass(as.vector(values)), raw(), size = 8L, endian = "little")
     words <- readBin(bytes, "integer", 2 * length(values), 4L, endian = "little")
-    return(int64_from_words(words, which(is.na(values))))
+    found <- unclass(int64_from_words(words, integer()))
+    # is.na() knows bit64's NA only where that package is loaded.
+    missing <- which(found$high == -2147483648 & found$low == 0)
+    return(int64(with_nulls(found$high, missing), with_nulls(found$low, missing)))
   }
   if (is.character(values)) return(int64_from_text(values))
   int64_from_numbers(as.double(values))

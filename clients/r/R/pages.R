@@ -30,7 +30,6 @@ read_pages <- function(budget, query, plan) {
     page <- read_page(budget, plan$address, page_query(query, size, cursor))
     if (is.null(first)) first <- page$headers
     check_snapshot(first, page$headers)
-    if (page$rows > size) abort_short(rows + page$rows, plan$limit)
     pages[[length(pages) + 1L]] <- page
     rows <- rows + page$rows
     bar$update(rows)
@@ -50,15 +49,21 @@ read_pages <- function(budget, query, plan) {
   c(bind_pages(pages), list(rows = rows, headers = first))
 }
 
-# One page, whole: its rows are as many as its header says.
+# One page, whole: its rows are as many as its header says, and no more than were asked for. What is
+# not is never stored.
 read_page <- function(budget, address, query) {
   page <- NULL
+  check <- function(found, headers) {
+    expected <- count_in(headers, "x-service-rows")
+    if (!is.na(expected) && found$rows != expected) abort_short(found$rows, expected)
+    most <- as.numeric(query$limit)
+    if (found$rows > most) abort_short(found$rows, most)
+    page <<- found
+  }
   answer <- fetch(budget, address, query, list(Accept = "application/vnd.apache.arrow.stream"),
-                  verify = function(path, headers) page <<- read_whole_stream(path))
+                  verify = function(path, headers) check(read_whole_stream(path), headers))
   on.exit(release(answer))
-  if (is.null(page)) page <- read_coded_stream(answer$path)
-  expected <- count_in(answer$headers, "x-service-rows")
-  if (!is.na(expected) && page$rows != expected) abort_short(page$rows, expected)
+  if (is.null(page)) check(read_coded_stream(answer$path), answer$headers)
   c(page, list(headers = answer$headers))
 }
 

@@ -26,7 +26,7 @@ yb_pivot_wider <- function(x, names_from = NULL, values_from = "value", sep = "_
   names_from <- plain_text(names_from)
   check_present(x, names_from, "names_from")
   check_present(x, values_from, "values_from")
-  plain <- as.data.frame(x)
+  plain <- with_methods(as.data.frame(x))
   rest <- setdiff(names(plain), c(names_from, values_from))
   series <- do.call(paste, c(unname(lapply(plain[names_from], as.character)), list(sep = sep)))
   # Names that sep joins alike belong to different series all the same.
@@ -67,13 +67,15 @@ yb_pivot_longer <- function(x, columns = NULL, names_to = "series", values_to = 
   if (is.null(columns)) columns <- intersect(about$columns$name[about$columns$role %in% "value"], names(x))
   columns <- plain_text(columns)
   check_present(x, columns, "columns")
-  plain <- as.data.frame(x)
+  plain <- with_methods(as.data.frame(x))
   rest <- setdiff(names(plain), columns)
   if (any(c(names_to, values_to) %in% rest)) {
     abort_usage("A column has the name of a new one.", "Choose other `names_to` and `values_to`.")
   }
   kinds <- unique(lapply(plain[columns], class))
-  if (length(kinds) > 1 && !all(vapply(plain[columns], is.numeric, NA))) {
+  # bit64's integers are numeric too, and c() would take the bits of theirs for those of doubles.
+  plain_numbers <- vapply(plain[columns], function(values) is.numeric(values) && !is.object(values), NA)
+  if (length(kinds) > 1 && !all(plain_numbers)) {
     abort_usage("The columns have different types.", "Pivot columns of one type at a time.")
   }
   rows <- seq_len(nrow(plain))
@@ -84,6 +86,13 @@ yb_pivot_longer <- function(x, columns = NULL, names_to = "series", values_to = 
   long[[values_to]] <- values[as.vector(t(matrix(seq_along(values), ncol = length(columns))))]
   row.names(long) <- NULL
   keep_credit(long, x)
+}
+
+# `frame`, with the methods of bit64 loaded where it has integers of that package: without them R takes
+# their bits for those of doubles.
+with_methods <- function(frame) {
+  if (any(vapply(frame, inherits, NA, "integer64"))) require_package("bit64", "Pivoting its integers")
+  frame
 }
 
 check_present <- function(x, names, what) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING, Any, SupportsInt, TypeVar
 
@@ -68,7 +69,9 @@ class AsyncClient:
         finally:
             close = getattr(batches, "close", None)
             if close is not None:
-                close()
+                # Cancelled while a thread reads the next batch: it ends when that thread lets go.
+                with contextlib.suppress(ValueError):
+                    close()
 
     async def revisions(self, name: str, **selected: Any) -> Any:
         return await _in_thread(lambda: self.client.revisions(name, **selected))

@@ -206,8 +206,10 @@ class Client:
         selection = Selection.of(name, **criteria)
         with self._session() as session:
             wanted = wanted_labels(session, selection, labels, lang)
-            pulled = pull(session, selection, bulk=reads_parquet(kind))
-            table = convert(pulled, kind, dtype_backend)
+            bulk = reads_parquet(kind)
+            pulled, table = pull(
+                session, selection, lambda one: convert(one, kind, dtype_backend), bulk=bulk
+            )
             return wanted.shown(pulled, table, kind) if wanted else table
 
     @selecting
@@ -224,15 +226,14 @@ class Client:
         """Yields the rows that `get` returns in tables of bounded size, so that a table may be larger
         than the memory. All are of one snapshot, and with `labels` have the same categories."""
         from .labels import wanted_labels
-        from .pull import stream
+        from .pull import reading, stream
         from .results import choose, convert_batches, reads_parquet
 
         kind = choose(to)
         selection = Selection.of(name, **criteria)
-        with self._session() as session:
+        with self._session() as session, reading():
             wanted = wanted_labels(session, selection, labels, lang)
-            bulk = reads_parquet(kind)
-            for pulled, source in stream(session, selection, bulk=bulk):
+            for pulled, source in stream(session, selection, bulk=reads_parquet(kind)):
                 for table in convert_batches(pulled, source, kind, dtype_backend):
                     yield wanted.shown(pulled, table, kind) if wanted else table
 

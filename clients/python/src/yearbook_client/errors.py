@@ -43,7 +43,8 @@ class ServiceError(YearbookError):
         self,
         message: str,
         *,
-        status: int,
+        # Pickle calls with the message alone, and then restores the rest.
+        status: int = 0,
         code: str = "",
         request_id: str = "",
         retry_after: float | None = None,
@@ -201,6 +202,12 @@ class RedirectRefusedError(TransportError):
     """The service sent the request to another origin, where the key must not go."""
 
     advice = "Set SERVICE_BASE_URL to the address that the operator names."
+
+
+class CacheClearedError(YearbookError):
+    """Pages went from the cache before they were read, and once more when they were fetched again."""
+
+    advice = "Stop what empties the cache, or set SERVICE_CACHE_DIR to a folder of your own."
 
 
 class IntegrityError(YearbookError):

@@ -24,7 +24,7 @@ def pivot_wider(
 
     Rows, pandas, polars and pyarrow tables are taken and returned. `id_columns` are what tells rows
     apart, by default all other columns. Names of several columns are joined by `_`. Raises
-    UsageError where two rows claim one cell, or a new name is taken."""
+    UsageError where two rows claim one cell, two series get one name, or a new name is taken."""
     names = _listed(names_from)
     rows, columns, rebuild = _taken(table)
     present = [column.name for column in columns]
@@ -32,9 +32,15 @@ def pivot_wider(
     ids = ids if id_columns is None else _listed(id_columns)
     _check(present, [*names, values_from, *ids])
     wide: dict[tuple[Any, ...], dict[str, Any]] = {}
-    order: dict[str, None] = {}
+    order: dict[str, tuple[str | None, ...]] = {}
     for row in rows:
-        label = "_".join("" if row[name] is None else str(row[name]) for name in names)
+        series = tuple(None if row[name] is None else str(row[name]) for name in names)
+        label = "_".join(part or "" for part in series)
+        if order.setdefault(label, series) != series:
+            raise UsageError(
+                f"Two series get the same name {label!r}.",
+                "Rename the values of one of them first, a null too.",
+            )
         cells = wide.setdefault(tuple(row[name] for name in ids), {})
         if label in cells:
             place = ", ".join(f"{name}={row[name]!r}" for name in ids)
@@ -43,7 +49,6 @@ def pivot_wider(
                 "Add the column that tells them apart to `names_from` or `id_columns`.",
             )
         cells[label] = row[values_from]
-        order.setdefault(label)
     taken = sorted(set(ids) & set(order))
     if taken:
         raise UsageError(f"The new column {taken[0]!r} has the name of an old one.")

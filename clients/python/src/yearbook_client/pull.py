@@ -1,15 +1,17 @@
 """A pull: every row of a selection, of one snapshot, in files that were checked before anybody sees
 them. Owns pages, one request each, with their checks: end marker, number of rows, snapshot; the
-restart after a refresh, once (contract-11-one-snapshot); the bulk file, resumed by range and checked
-by its digest (contract-11-resume); and the Parquet file that is made of pages. Makes no other table."""
+restart after a refresh, once (contract-11-one-snapshot), or where its files went; the bulk file,
+resumed by range and checked by its digest (contract-11-resume); and the Parquet file that is made of
+pages. Makes no other table."""
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, BinaryIO, TypeVar
@@ -18,6 +20,7 @@ from .arrow import declared_dates, map_file, open_stream
 from .arrow.messages import count_rows
 from .credits import Credit
 from .errors import (
+    CacheClearedError,
     CutBodyError,
     DigestMismatchError,
     IntegrityError,
@@ -35,7 +38,7 @@ from .planning import BulkFile, PullPlan, find_bulk, find_page, plan_pull
 from .selection import Selection
 from .session import Session
 from .settings import require
-from .store import Page
+from .store import Page, Part
 
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 _DIGEST = re.compile(r"(?:^|[,\s])sha-256=:([A-Za-z0-9+/=]+):")
@@ -102,21 +105,37 @@ def _cited_whole(address: str, plan: PullPlan) -> str:
 
 
 def restarting(selection: Selection, attempt: Callable[[], _Result]) -> _Result:
-    """Calls `attempt`, once more after a refresh or a 410 unless `selection` names its snapshot."""
-    if selection.snapshot is None:
-        try:
-            return attempt()
-        except (SnapshotGoneError, MixedSnapshotsError):
-            pass
+    """Calls `attempt`, once more where pages went from the cache, and after a refresh or a 410 unless
+    `selection` names its snapshot."""
+    try:
+        return attempt()
+    except CacheClearedError:
+        pass
+    except (SnapshotGoneError, MixedSnapshotsError):
+        if selection.snapshot is not None:
+            raise
     return attempt()
 
 
-def pull(session: Session, selection: Selection, *, bulk: bool) -> Pull:
-    """Fetches every row. `bulk` says that the result can be made of Parquet."""
+@contextlib.contextmanager
+def reading() -> Generator[None, None, None]:
+    """Raises CacheClearedError where a file of a pull is gone: another process may empty the cache."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise CacheClearedError("Pages went from the cache before they were read.") from None
 
-    def attempt() -> Pull:
+
+def pull(
+    session: Session, selection: Selection, make: Callable[[Pull], _Result], *, bulk: bool
+) -> tuple[Pull, _Result]:
+    """Fetches every row, and has `make` read them. `bulk` says that it can read Parquet."""
+
+    def attempt() -> tuple[Pull, _Result]:
         plan = plan_pull(session, selection, bulk=bulk)
-        return Pull(plan, tuple(_sources(session, plan)))
+        found = Pull(plan, tuple(_sources(session, plan)))
+        with reading():
+            return found, make(found)
 
     return restarting(selection, attempt)
 
@@ -178,6 +197,19 @@ def _fetch(session: Session, plan: PullPlan, rows: int, cursor: str) -> Page:
     return fetch_stream(session, plan.selection.path, query, plan.request(rows), cursor)
 
 
+@contextlib.contextmanager
+def _begun(session: Session, request: Mapping[str, Any]) -> Generator[Part, None, None]:
+    """Begins a page; what fails from then on says where there is room."""
+    try:
+        with session.begin(request) as part:
+            yield part
+    except OSError as error:
+        raise YearbookError(
+            f"The page cannot be written ({error.strerror}).",
+            "Make room, or set SERVICE_CACHE_DIR to a folder on another disk.",
+        ) from None
+
+
 def fetch_stream(
     session: Session, path: str, query: dict[str, Any], request: dict[str, Any], cursor: str
 ) -> Page:
@@ -185,25 +217,17 @@ def fetch_stream(
     wanted = int(query["limit"])
 
     def receive(response: Response) -> Page:
-        try:
-            with session.begin(request) as part:
-                for chunk in response.chunks():
-                    part.file.write(chunk)
-                part.file.flush()
-                rows = count_rows(map_file(part.file))
-                announced = response.headers.count("X-Service-Rows")
-                if announced is not None and announced != rows:
-                    raise ShortTableError(
-                        f"A page has {rows} rows, and {announced} were announced."
-                    )
-                if rows > wanted:
-                    raise ShortTableError(f"A page has {rows} rows, and {wanted} were asked for.")
-                return part.commit(response.headers, rows, cursor)
-        except OSError as error:
-            raise YearbookError(
-                f"The page cannot be written ({error.strerror}).",
-                "Make room, or set SERVICE_CACHE_DIR to a folder on another disk.",
-            ) from None
+        with _begun(session, request) as part:
+            for chunk in response.chunks():
+                part.file.write(chunk)
+            part.file.flush()
+            rows = count_rows(map_file(part.file))
+            announced = response.headers.count("X-Service-Rows")
+            if announced is not None and announced != rows:
+                raise ShortTableError(f"A page has {rows} rows, and {announced} were announced.")
+            if rows > wanted:
+                raise ShortTableError(f"A page has {rows} rows, and {wanted} were asked for.")
+            return part.commit(response.headers, rows, cursor)
 
     return session.ask(path, receive, query, headers={"Accept": MEDIA_TYPE})
 
@@ -219,7 +243,8 @@ def write_pages(session: Session, plan: PullPlan, file: BinaryIO) -> tuple[int, 
     try:
         for page in pages(session, plan):
             first = first or page.headers
-            table = pa.ipc.open_stream(pa.memory_map(os.fspath(page.path))).read_all()
+            with reading():
+                table = pa.ipc.open_stream(pa.memory_map(os.fspath(page.path))).read_all()
             if writer is None:
                 writer = parquet.ParquetWriter(file, table.schema, compression="snappy")
             if table.schema != writer.schema:
@@ -237,7 +262,7 @@ def bulk_page(session: Session, plan: PullPlan, bulk: BulkFile) -> Page:
     kept = find_bulk(session, bulk)
     if kept is not None:
         return kept
-    with session.begin(bulk.request) as part:
+    with _begun(session, bulk.request) as part:
         download_bulk(session, bulk, part.file, plan.selection.name)
         # The headers of the rows: those of the file lack the number of rows and the citation.
         merged = Headers({**plan.headers, **bulk.headers}.items())

@@ -1,12 +1,15 @@
 """Pages on disk: bodies that arrived whole, each with its headers. Owns the layout of the cache's
 folder, atomic writing and the bound on its size (contract-11-cache). Never decides what is current,
-and never raises because a disk is full or a file is damaged: such an entry does not exist."""
+never deletes a file of others, and never raises because a disk is full or a file is damaged: such an
+entry does not exist."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +22,8 @@ from .http.answers import Headers
 LAYOUT = "v1"
 # A file that no process has finished within a day was left by one that ended.
 ABANDONED_SECONDS = 86_400
+# Other names in the folder are files of others.
+_OWN = re.compile(r"[0-9a-f]{32}\.(json|body)|part-\w+(\.json)?")
 
 
 @dataclass(frozen=True)
@@ -45,15 +50,21 @@ class Page:
 
 
 class Store:
-    """A folder of pages. Processes may share it: a page appears whole or not at all."""
+    """A folder of pages, for one call. Processes may share it: a page appears whole or not at all."""
 
     def __init__(self, folder: Path, bound: int | None = None) -> None:
         self.folder = folder / LAYOUT
         self._bound = bound
+        # Folders of pages that the call still reads.
+        self._in_use: set[Path] = set()
 
     def find(self, request: Mapping[str, Any], snapshot: str, cursor: str = "") -> Page | None:
         """Returns the page of `request` that begins at `cursor`, if it is here."""
-        return _load(self.place(request, snapshot, cursor))
+        place = self.place(request, snapshot, cursor)
+        page = _load(place)
+        if page is not None:
+            self._in_use.add(place.parent)
+        return page
 
     def first_pages(self, request: Mapping[str, Any]) -> list[Page]:
         """Returns the first pages of `request` that are here, of all snapshots, newest first."""
@@ -75,9 +86,13 @@ class Store:
         return Part(self, request, folder)
 
     def clear(self) -> None:
-        import shutil
-
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Deletes every entry, and the folders that are empty then."""
+        for _, _, path in self._entries():
+            with contextlib.suppress(OSError):
+                path.unlink()
+        for folder, _, _ in os.walk(self.folder, topdown=False):
+            with contextlib.suppress(OSError):
+                Path(folder).rmdir()
 
     def size(self) -> int:
         return sum(size for _, size, _ in self._entries())
@@ -87,10 +102,10 @@ class Store:
         return self.folder / file_name(request) / file_name(snapshot) / file_name(cursor)
 
     def _entries(self) -> list[tuple[float, int, Path]]:
-        """Returns last use, bytes and path of every file."""
+        """Returns last use, bytes and path of every file of the cache."""
         found: list[tuple[float, int, Path]] = []
         for folder, _, names in os.walk(self.folder):
-            for name in names:
+            for name in filter(_OWN.fullmatch, names):
                 path = Path(folder, name)
                 try:
                     status = path.stat()
@@ -99,8 +114,10 @@ class Store:
                 found.append((status.st_mtime, status.st_size, path))
         return found
 
-    def evict(self, keep: Path) -> None:
-        """Deletes what was used least recently until the bound holds, but nothing in `keep`."""
+    def evict(self, place: Path) -> None:
+        """Deletes what was used least recently until the bound holds, but no page that this call has
+        found, nor those beside the one at `place`, which it has just written."""
+        self._in_use.add(place.parent)
         if self._bound is None:
             return
         entries = sorted(self._entries())
@@ -109,7 +126,7 @@ class Store:
         for used, size, path in entries:
             unfinished = path.name.startswith("part-")
             wanted = used >= oldest if unfinished else total <= self._bound
-            if wanted or path.parent == keep:
+            if wanted or path.parent in self._in_use:
                 continue
             try:
                 path.unlink()
@@ -146,7 +163,7 @@ class Part:
         beside.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
         # The last step: without its document, a body does not exist.
         os.replace(beside, place.with_suffix(".json"))
-        self._store.evict(keep=place.parent)
+        self._store.evict(place)
         return page
 
     def __enter__(self) -> Part:

@@ -70,13 +70,19 @@ class Request:
 def revisions(session: Session, request: Request, dtype_backend: str | None) -> Any:
     """Returns the revisions that `request` asks for, as a table of its kind and shape."""
     if request.shape == "long":
-        pulled = pull(session, request.selection, bulk=False)
-        table = convert(pulled, request.kind, dtype_backend)
+        pulled, table = pull(
+            session,
+            request.selection,
+            lambda one: convert(one, request.kind, dtype_backend),
+            bulk=False,
+        )
         return attach(_timed(table, request.kind), pulled.credit)
     preview = session.preview(request.selection.name)
     keys, value = _triangle(preview, request)
     selection = replace(request.selection, columns=(*keys, value, FROM, UNTIL))
-    return _wide(pull(session, selection, bulk=False), keys, value, request.kind, dtype_backend)
+    pulled, found = pull(session, selection, lambda one: convert(one, "rows"), bulk=False)
+    rows: Rows = _timed(found, "rows")
+    return _wide(pulled, rows, keys, value, request.kind, dtype_backend)
 
 
 def _triangle(preview: Preview, request: Request) -> tuple[tuple[str, ...], str]:
@@ -99,10 +105,14 @@ def _triangle(preview: Preview, request: Request) -> tuple[tuple[str, ...], str]
 
 
 def _wide(
-    pulled: Pull, keys: tuple[str, ...], value: str, kind: str, dtype_backend: str | None
+    pulled: Pull,
+    rows: Rows,
+    keys: tuple[str, ...],
+    value: str,
+    kind: str,
+    dtype_backend: str | None,
 ) -> Any:
     """Returns a row for each combination of `keys`, with a column for each time of a change."""
-    rows: Rows = _timed(convert(pulled, "rows"), "rows")
     both: list[datetime | None] = [row[name] for row in rows for name in (FROM, UNTIL)]
     found: set[datetime] = {one for one in both if one is not None}
     if pulled.plan.selection.since is not None:

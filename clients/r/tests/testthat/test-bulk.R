@@ -36,14 +36,46 @@ test_that("402 and 403 fall back to pages once, and are remembered (contract-11-
   }
 })
 
+# What the stored file says: its columns in an order of its own, dates as text, and no role.
+stored <- function(geometry = FALSE) {
+  columns <- rev(yearbook:::read_arrow_stream(fixture("demo.arrows"))$columns)
+  if (geometry) columns$geometry_wkt <- rep(c("MULTIPOINT ((174 -41))", NA), 6)
+  list(columns = columns, rows = 12)
+}
+
+test_that("a bulk file has types and roles, geometry too, and the digest of its pages (contract-11-bulk)", {
+  fake <- local_fake(plan = pro, bulk = list(spatial = TRUE))
+  budget <- yearbook:::retry_budget()
+  plan <- yearbook:::plan_pull(budget, "demo", list(), Inf)
+  found <- yearbook:::pull_bulk(budget, "demo", plan, "arrow", function(path, reader) stored(geometry = TRUE))
+  expect_identical(found$about$name, c("note", "flag", "count", "value", "region", "date", "geometry_wkt"))
+  expect_identical(found$about$type, c("string", "boolean", "integer", "number", "string", "date", "string"))
+  expect_identical(found$about$role, c("attribute", "attribute", "value", "value", "dimension", "date", "geometry"))
+  frame <- yearbook:::as_table(found, "demo", list(), "data.frame", "auto")
+  expect_s3_class(frame$date, "Date")
+  expect_identical(plain(frame)[names(demo())], demo())
+  # Pages of the same columns have the same digest.
+  columns <- yearbook:::read_arrow_stream(fixture("demo.arrows"))
+  preview <- yearbook:::preview_document(budget, "demo")
+  preview$hidden_columns <- character()
+  about <- yearbook:::stored_columns(preview)
+  found <- yearbook:::describe_stored(columns[c("columns", "rows")], about)
+  digest <- function(pulled) yearbook:::result_digest(pulled$columns, stats::setNames(pulled$about$type, pulled$about$name), 12)
+  expect_identical(digest(found), digest(columns))
+  # A column that the preview does not describe is known before the file is charged, or else no guess.
+  preview$hidden_columns <- c("geometry_wkt", "secret")
+  expect_null(yearbook:::stored_columns(preview))
+  expect_null(yearbook:::describe_stored(stored(geometry = TRUE), about))
+})
+
 test_that("the file is taken only where it is of the current snapshot and worth it (contract-11-bulk)", {
   taken <- function(bulk, reader = "nanoparquet") {
     fake <- local_fake(plan = pro, bulk = bulk)
     budget <- yearbook:::retry_budget()
     plan <- yearbook:::plan_pull(budget, "demo", list(), Inf)
-    found <- yearbook:::pull_bulk(budget, "demo", plan, reader, read = function(path, about, reader) {
+    found <- yearbook:::pull_bulk(budget, "demo", plan, reader, read = function(path, reader) {
       expect_identical(readBin(path, "raw", 1e6), fixture_bytes("demo.parquet"))
-      yearbook:::read_arrow_stream(fixture("demo.arrows"))
+      stored(geometry = TRUE)
     })
     if (!is.null(found)) expect_identical(found$rows, 12)
     !is.null(found)
@@ -62,9 +94,11 @@ test_that("a plan with a row cap never asks for the file (contract-11-bulk)", {
   expect_false(any(grepl("bulk", vapply(fake$log(), function(one) one$path, ""))))
 })
 
-test_that("nanoparquet reads the file as the stream has it", {
-  skip_if(!requireNamespace("nanoparquet", quietly = TRUE), "nanoparquet is not here")
-  stream <- yearbook:::read_arrow_stream(fixture("demo.arrows"))
-  found <- yearbook:::read_parquet(fixture("demo.parquet"), stream$about, "nanoparquet")
-  expect_identical(found$columns, stream$columns)
-})
+for (reader in c("arrow", "nanoparquet")) {
+  test_that(paste(reader, "reads the file as the stream has it"), {
+    skip_if(!requireNamespace(reader, quietly = TRUE), paste(reader, "is not here"))
+    stream <- yearbook:::read_arrow_stream(fixture("demo.arrows"))
+    found <- yearbook:::read_parquet(fixture("demo.parquet"), reader)
+    expect_identical(yearbook:::describe_stored(found, stream$about)[c("columns", "about")], stream[c("columns", "about")])
+  })
+}

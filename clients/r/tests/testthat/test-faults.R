@@ -117,6 +117,21 @@ test_that("errors are never stored (contract-11-cache-errors)", {
   expect_length(list.files(Sys.getenv("SERVICE_CACHE_DIR")), 0)
 })
 
+test_that("a short page is never stored (contract-11-cache-errors)", {
+  fake <- local_fake(faults = list("2" = "short"))
+  expect_s3_class(right_or_typed(fake), "yb_error_short")
+  expect_identical(plain(right_or_typed(fake)), demo())
+  # Nor is one that is longer than what was asked for.
+  fake <- local_fake(totals = FALSE)
+  budget <- yearbook:::retry_budget()
+  query <- yearbook:::page_query(list(), 12)
+  query$limit <- "12.0"
+  expect_identical(yearbook:::read_page(budget, yearbook:::data_address("demo"), query)$rows, 12)
+  query$limit <- "3"
+  expect_error(yearbook:::read_page(budget, yearbook:::data_address("demo"), query), class = "yb_error_short")
+  expect_length(list.files(Sys.getenv("SERVICE_CACHE_DIR"), "[.]body$"), 1)
+})
+
 test_that("each refusal has its class, its sentence and advice", {
   classes <- c("401" = "yb_error_key", "403" = "yb_error_licence", "413" = "yb_error_too_large")
   for (fault in names(classes)) {

@@ -48,6 +48,25 @@ test_that("the cache is shared by processes, and bounded", {
   expect_length(list.files(cache), 0)
 })
 
+test_that("files of others stay in the folder of the cache (contract-11-cache)", {
+  cache <- withr::local_tempdir()
+  foreign <- c("thesis.json", "text.json", "notes.body", "film.part", "new-film.part")
+  for (name in foreign) writeLines(if (name == "text.json") "\"a text\"" else "{\"body\": \"notes\"}", file.path(cache, name))
+  left <- file.path(cache, "new-1f2e.part-piece")
+  writeLines("x", left)
+  Sys.setFileTime(c(file.path(cache, foreign), left), Sys.time() - 7 * 86400)
+  withr::local_options(yearbook.cache_bytes = 3000)
+  fake <- local_fake(cache = cache)
+  expect_identical(plain(yb_get("demo")), demo())
+  expect_true(all(file.exists(file.path(cache, foreign))))
+  expect_false(file.exists(left))
+  # An entry that is a text is damaged.
+  for (entry in list.files(cache, "^[0-9a-f]{64}[.]json$", full.names = TRUE)) writeLines("\"a text\"", entry)
+  expect_identical(plain(yb_get("demo")), demo())
+  yb_cache_clear()
+  expect_setequal(list.files(cache), foreign)
+})
+
 test_that("a damaged entry of the cache is not used", {
   cache <- withr::local_tempdir()
   fake <- local_fake(cache = cache)
