@@ -4,6 +4,7 @@ mod canary;
 mod check;
 mod circuit_breaker;
 mod lifecycle;
+mod quarantine;
 mod registry;
 mod released;
 mod swaps;

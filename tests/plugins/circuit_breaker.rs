@@ -34,7 +34,11 @@ async fn release(app: &TestApp, id: &ReleaseId) -> PluginRelease {
 }
 
 /// Waits until the release stands so.
-async fn wait_for_state(app: &TestApp, id: &ReleaseId, state: ReleaseState) -> PluginRelease {
+pub(super) async fn wait_for_state(
+    app: &TestApp,
+    id: &ReleaseId,
+    state: ReleaseState,
+) -> PluginRelease {
     let begun = Instant::now();
     loop {
         let found = release(app, id).await;

@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
-use yearbook_catalog::ReleaseState;
-use yearbook_domain::Plan;
+use yearbook_catalog::{PluginRelease, ReleaseId, ReleaseState};
+use yearbook_domain::{Plan, PluginKind};
 use yearbook_releases::{
     ComponentFile, InstallOptions, InstalledRelease, ReleaseError, TrustPolicy, install, pin,
     remove, rollback,
@@ -81,6 +81,24 @@ async fn an_installed_format_is_served_by_every_running_host_within_2_s_contract
         .map(|event| (event.what.as_str(), event.by.as_str()))
         .collect();
     assert_eq!(actions, [("promoted", "ann"), ("installed", "ann"), ("promoted", "ann")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_format_is_not_called_like_a_known_transform_contract_15() {
+    let app = TestApp::start().await;
+    let growth = installed(&app, component("growth"), true).await.unwrap().id;
+    let other = ReleaseId { kind: PluginKind::Transform, name: "csv".to_owned(), ..growth };
+    let known = app.store.releases().await.unwrap().remove(0);
+    let known = PluginRelease { id: other.clone(), ..known };
+    assert!(app.store.register_release(&known).await.unwrap());
+    let refused = installed(&app, component("csv"), true).await.unwrap_err();
+    assert!(matches!(
+        &refused,
+        ReleaseError::NameTaken { name, kind: PluginKind::Transform } if name == "csv"
+    ));
+    set_state(&app, &other, ReleaseState::Removed).await;
+    let csv = installed(&app, component("csv"), true).await.unwrap();
+    assert_eq!(csv.state, ReleaseState::Promoted, "what was removed has no name");
 }
 
 #[tokio::test(flavor = "multi_thread")]

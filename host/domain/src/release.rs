@@ -27,7 +27,8 @@ pub struct PluginRelease {
     pub built_in: bool,
     /// Its state.
     pub state: ReleaseState,
-    /// Number of the event that installed or promoted it last; 0 before it is registered.
+    /// Number of the event that installed or promoted it last; 0 before it is registered. The end
+    /// of a quarantine is neither.
     pub promotion: i64,
     /// True when it serves whatever is promoted later.
     pub pinned: bool,

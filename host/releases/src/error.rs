@@ -2,6 +2,7 @@
 //! how a command shows them.
 
 use yearbook_catalog::{ReleaseId, ReleaseState};
+use yearbook_domain::PluginKind;
 
 use crate::CheckReport;
 
@@ -25,6 +26,16 @@ pub enum ReleaseError {
         by: String,
         /// The sandbox's sentence.
         reason: String,
+    },
+    /// The other one of formats and transforms has the name.
+    #[error(
+        "{name} was not installed; a release of the kind {kind} has this name, and names are unique over formats and transforms; give the plugin another name"
+    )]
+    NameTaken {
+        /// Format or transform.
+        name: String,
+        /// Kind of the release that is known by it.
+        kind: PluginKind,
     },
     /// No release has this name.
     #[error("there is no plugin {0:?}; `yearbook plugin list` shows those that there are")]

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use yearbook_catalog::{Catalog, PluginRelease, ReleaseId, ReleaseOrigin, ReleaseState, lines};
+use yearbook_domain::PluginKind;
 use yearbook_sandbox::Sandbox;
 use yearbook_storage::ObjectStorage;
 
@@ -39,6 +40,8 @@ pub struct InstalledRelease {
     pub unchanged: bool,
     /// The release that served before, if there was one.
     pub before: Option<ReleaseId>,
+    /// The release that its name is pinned to, which serves whatever is installed.
+    pub pinned: Option<ReleaseId>,
     /// Report of its check.
     pub report: CheckReport,
 }
@@ -49,7 +52,8 @@ pub struct InstalledRelease {
 ///
 /// # Errors
 /// [`ReleaseError::Untrusted`] before anything of it is compiled; [`ReleaseError::CheckFailed`]
-/// when it does not pass its check, or what store and catalog fail with.
+/// when it does not pass its check; [`ReleaseError::NameTaken`] when it is a format and a transform
+/// has its name, or the other way round; or what store and catalog fail with.
 pub async fn install(
     store: &Catalog,
     files: &ObjectStorage,
@@ -70,10 +74,14 @@ pub async fn install(
     };
     let known = store.releases().await?;
     let id = id(&plugin);
+    if let Some(kind) = taken_by(&id, &known) {
+        return Err(ReleaseError::NameTaken { name: id.name, kind });
+    }
     let serves =
         lines(&known).into_iter().find(|line| line.kind == id.kind && line.name == id.name);
-    let before =
-        serves.and_then(|line| line.candidates.into_iter().next()).map(|release| release.id);
+    let first = serves.and_then(|line| line.candidates.into_iter().next());
+    let pinned = first.as_ref().filter(|first| first.pinned).map(|first| first.id.clone());
+    let before = first.map(|release| release.id);
     // Nothing serves, so there is nobody to protect from it.
     let state = if now || before.is_none() || !is_compared(id.kind) {
         ReleaseState::Promoted
@@ -92,6 +100,7 @@ pub async fn install(
         state,
         unchanged,
         before: before.clone(),
+        pinned: pinned.clone(),
         report: checked.report.clone(),
     };
     let fresh = PluginRelease {
@@ -112,4 +121,20 @@ pub async fn install(
     let reason = reason.or_else(|| Some("installed again".to_owned()));
     change_state(store, &id, state, &by, reason).await?;
     Ok(done(state, false))
+}
+
+/// Kind of the releases that have the name of a format or a transform and are the other one of the
+/// two: `NAME.option` could be meant for either.
+fn taken_by(id: &ReleaseId, known: &[PluginRelease]) -> Option<PluginKind> {
+    let other = match id.kind {
+        PluginKind::Encoder => PluginKind::Transform,
+        PluginKind::Transform => PluginKind::Encoder,
+        PluginKind::Adapter | PluginKind::Generator | PluginKind::Reader => return None,
+    };
+    let has_name = |release: &PluginRelease| {
+        release.id.kind == other
+            && release.id.name == id.name
+            && release.state != ReleaseState::Removed
+    };
+    known.iter().any(has_name).then_some(other)
 }

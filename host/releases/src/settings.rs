@@ -35,8 +35,8 @@ pub struct ReleaseMonitorSettings {
     /// quarantined. Default 3. 0: never.
     pub strikes: usize,
     /// Datasets that those requests must be for, at least. Default 3: a table whose rows break a
-    /// release is asked for by many, and says nothing of the others. Less only where fewer datasets
-    /// are published.
+    /// release is asked for by many, and says nothing of the others. Where fewer datasets are
+    /// published, as many as are.
     pub strike_datasets: usize,
     /// Time that a failure counts, seconds. Default 60.
     pub strike_seconds: u64,
@@ -73,6 +73,11 @@ impl ReleaseMonitorSettings {
         Duration::from_secs(self.canary_seconds)
     }
 
+    /// The settings where so many `datasets` are published, of which no more can be failed at.
+    pub(crate) fn for_published(&self, datasets: usize) -> Self {
+        Self { strike_datasets: self.strike_datasets.min(datasets.max(1)), ..*self }
+    }
+
     pub(crate) fn failure_window(&self) -> Duration {
         Duration::from_secs(self.strike_seconds)
     }
@@ -92,6 +97,19 @@ impl ReleaseMonitorSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_more_datasets_must_be_failed_at_than_are_published_contract_6() {
+        let needed = |strike_datasets, published| {
+            let settings =
+                ReleaseMonitorSettings { strike_datasets, ..ReleaseMonitorSettings::default() };
+            settings.for_published(published).strike_datasets
+        };
+        let all = [(3, 0, 1), (3, 1, 1), (3, 2, 2), (3, 3, 3), (3, 9, 3), (0, 0, 0), (0, 9, 0)];
+        for (setting, published, expected) in all {
+            assert_eq!(needed(setting, published), expected, "{setting} of {published}");
+        }
+    }
 
     #[test]
     fn each_quarantine_lasts_five_times_as_long_as_the_one_before_and_a_day_at_most() {

@@ -58,10 +58,11 @@ fn named_options(
     let mut problems = Vec::new();
     for (name, raw) in &output.options {
         let Some((plugin, parameter)) = name.split_once('.') else { continue };
-        let Some((_, parameters)) = loaded.iter().find(|(known, _)| *known == plugin) else {
-            continue;
-        };
-        let Some(declared) = parameters.iter().find(|declared| declared.name == parameter) else {
+        // A format and a transform of one name may be loaded: hosts of one catalog differ in what
+        // is built in.
+        let of_name = loaded.iter().filter(|(known, _)| *known == plugin);
+        let mut parameters = of_name.flat_map(|(_, parameters)| *parameters);
+        let Some(declared) = parameters.find(|declared| declared.name == parameter) else {
             continue;
         };
         match rules::validate(name, declared.kind, &declared.allowed, raw) {
@@ -196,6 +197,22 @@ mod tests {
         );
         assert_eq!(check(0, "csv.delimiter=;"), Ok(Vec::new()));
         assert_eq!(check(1, "csv.other=1&xml.indent=2&.=3&a.b.c=4"), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn options_reach_whichever_plugin_of_their_name_declares_them_contract_15() {
+        let any: &[&str] = &[];
+        let parameter = |name| [(name, ParameterKind::Integer, OptionScalar::Integer(1), any)];
+        let one = description("twin", &parameter("width"));
+        let other = description("twin", &parameter("by"));
+        let loaded = [&one, &other].map(|plugin| (&*plugin.format, &*plugin.parameters));
+        for (name, value) in [("width", 9), ("by", 7)] {
+            let raw = format!("twin.{name}={value}");
+            let (_, output) = parse_data(&parse_pairs(&raw), &["twin"]).unwrap();
+            let options = named_options(&loaded, &output).unwrap().for_plugin("twin");
+            let value = OptionScalar::Integer(value);
+            assert_eq!(options, [OptionValue { name: name.to_owned(), value }]);
+        }
     }
 
     #[test]

@@ -88,7 +88,8 @@ impl Catalog {
 
     /// Makes a change that hosts decided from what they measured, if the release is in the state
     /// where they saw it and is not pinned: exactly once, however many hosts decide it. False:
-    /// another host was quicker, or the decision no longer holds.
+    /// another host was quicker, or the decision no longer holds. A release whose quarantine ends
+    /// keeps its place behind those that were promoted meanwhile.
     ///
     /// # Errors
     /// [`CatalogError::Query`] when the database does not answer.

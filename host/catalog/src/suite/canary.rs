@@ -204,3 +204,39 @@ pub(crate) async fn a_release_that_is_installed_anew_is_tried_anew(place: TestDa
         Some(&waits.id)
     );
 }
+
+pub(crate) async fn a_quarantine_that_ends_passes_nothing_that_was_promoted_meanwhile_contract_6(
+    place: TestDatabase,
+) {
+    use ReleaseState::{Installed, Promoted, Quarantined};
+
+    let store = place.host().await;
+    let installed = |version| PluginRelease { built_in: false, ..release("csv", version, TODAY) };
+    let (old, failed, fix) = (installed("o"), installed("f"), installed("x"));
+    assert!(register(&store, &old).await.unwrap() && register(&store, &failed).await.unwrap());
+    let settle = async |from, to| {
+        store.transition_release(&state_transition(&failed, from, to)).await.unwrap()
+    };
+    // Versions that may serve, the best first, and the one that waits.
+    let order = async || {
+        let line = lines(&store.releases().await.unwrap()).remove(0);
+        let candidates: String =
+            line.candidates.iter().map(|release| release.version.as_str()).collect();
+        (candidates, line.waiting.map(|release| release.version))
+    };
+    // It waits for the place of an older release, which has not replaced it.
+    assert!(settle(Promoted, Quarantined).await && settle(Quarantined, Installed).await);
+    assert_eq!(order().await, ("o".to_owned(), Some("f".to_owned())));
+    assert!(settle(Installed, Promoted).await);
+    assert_eq!(order().await, ("fo".to_owned(), None));
+
+    assert!(settle(Promoted, Quarantined).await && register(&store, &fix).await.unwrap());
+    assert!(settle(Quarantined, Installed).await);
+    assert_eq!(order().await, ("xo".to_owned(), None));
+    assert!(settle(Installed, Quarantined).await && settle(Quarantined, Promoted).await);
+    assert_eq!(order().await, ("xfo".to_owned(), None));
+    // An operator's word counts as always.
+    let change = state_transition(&failed, Promoted, Promoted).change;
+    store.change_release(&change).await.unwrap();
+    assert_eq!(order().await, ("fxo".to_owned(), None));
+}

@@ -16,6 +16,20 @@ pub(crate) fn built(name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
+/// File of a built-in plugin with other words of the same length in it. What follows an `@` is a
+/// name of the interface and stays.
+fn patched(yearbook: &Yearbook, name: &str, from: &[u8], to: &[u8]) -> String {
+    let mut bytes = std::fs::read(built(name)).unwrap();
+    let places: Vec<usize> = (1..bytes.len() - from.len())
+        .filter(|at| bytes[at - 1] != b'@' && bytes[*at..].starts_with(from))
+        .collect();
+    assert!(!places.is_empty() && from.len() == to.len());
+    places.into_iter().for_each(|at| bytes[at..at + to.len()].copy_from_slice(to));
+    let file = yearbook.path("patched.wasm");
+    std::fs::write(&file, bytes).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
 #[test]
 fn a_good_plugin_passes_its_check_and_nothing_is_left_behind_contract_6() {
     let yearbook = Yearbook::new();
@@ -107,6 +121,41 @@ fn installing_and_taking_back_is_told_and_kept_contract_6() {
         history.as_array().unwrap().iter().map(|event| event["what"].as_str().unwrap()).collect();
     assert_eq!(told, ["promoted", "pinned", "unpinned", "removed", "promoted"]);
     assert_ne!(history[3]["by"], json!(""), "the system user, where nobody is named");
+}
+
+#[test]
+fn an_installation_under_a_pin_names_the_release_that_goes_on_serving_contract_6() {
+    let yearbook = Yearbook::new();
+    let first = yearbook.run(&["plugin", "install", &built("csv"), "--json"]).ok().json();
+    assert_eq!(first["pinned"], Value::Null);
+    let digest = first["digest"].as_str().unwrap();
+    yearbook.run(&["plugin", "pin", "csv", digest]).ok();
+    let newer = patched(&yearbook, "csv", b"0.1.0", b"0.2.0");
+    let install = ["plugin", "install", &newer, "--now"];
+    for (arguments, done) in [
+        (&install[..3], "is installed and waits"),
+        (&install, "is installed and promoted"),
+        (&install[..3], "was promoted already"),
+    ] {
+        let said = yearbook.run(arguments).ok().stdout;
+        let sentence = format!("{done}, but the name is pinned to {}", &digest[..8]);
+        assert!(said.contains(&sentence) && said.contains("pin csv --off"), "{said}");
+    }
+    let again = yearbook.run(&["plugin", "install", &newer, "--json"]).ok().json();
+    assert_eq!(again["pinned"], first["digest"]);
+}
+
+#[test]
+fn a_transform_is_not_called_like_a_built_in_format_contract_15() {
+    let yearbook = Yearbook::new();
+    let file = patched(&yearbook, "pivot", b"pivot", b"arrow");
+    let said = yearbook.run(&["plugin", "check", &file]);
+    assert_eq!(said.code, Some(1));
+    let sentence = "it is called like the built-in format \"arrow\"";
+    assert!(said.stdout.contains(sentence), "{}", said.stdout);
+    // Beside its own kind a name is that of another release.
+    let report = yearbook.run(&["plugin", "check", &built("pivot"), "--json"]).ok().json();
+    assert_eq!(report["findings"], json!([]));
 }
 
 #[test]

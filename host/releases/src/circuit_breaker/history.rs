@@ -4,6 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
+use yearbook_catalog::ReleaseId;
 use yearbook_domain::Digest;
 use yearbook_sandbox::{PluginMetricsSnapshot, ResponseOutcome};
 
@@ -14,8 +15,9 @@ const READINGS: u32 = 60;
 #[derive(Default)]
 pub(crate) struct MetricsHistory(VecDeque<(Instant, MetricsReading)>);
 
-/// Responses begun and those made whole, by release.
-type MetricsReading = HashMap<Digest, (u64, u64)>;
+/// Responses begun and those made whole. Not by digest: an adapter and the format that it brings
+/// are counted apart.
+type MetricsReading = HashMap<ReleaseId, (u64, u64)>;
 
 impl MetricsHistory {
     /// Records the counters as they are now.
@@ -28,22 +30,25 @@ impl MetricsHistory {
             self.0.pop_front();
         }
         let reading = |counts: &PluginMetricsSnapshot| {
-            (counts.release.id.digest, (counts.begun, counts.outcome(ResponseOutcome::Completed)))
+            let completed = counts.outcome(ResponseOutcome::Completed);
+            (counts.release.id.clone(), (counts.begun, completed))
         };
         self.0.push_back((Instant::now(), counts.iter().map(reading).collect()));
     }
 
-    /// Responses begun, and those made whole, since the oldest reading.
-    pub(crate) fn delta(&self, counts: &PluginMetricsSnapshot) -> (u64, u64) {
-        let before = self
-            .0
-            .front()
-            .and_then(|(_, readings)| readings.get(&counts.release.id.digest))
-            .copied()
-            .unwrap_or_default();
-        (
-            counts.begun.saturating_sub(before.0),
-            counts.outcome(ResponseOutcome::Completed).saturating_sub(before.1),
-        )
+    /// Responses begun, and those made whole, since the oldest reading, by all that the component
+    /// `digest` is loaded as: failures are recorded by digest.
+    pub(crate) fn delta(&self, counts: &[PluginMetricsSnapshot], digest: &Digest) -> (u64, u64) {
+        let oldest = self.0.front().map(|(_, reading)| reading);
+        let loaded = counts.iter().filter(|counts| counts.release.id.digest == *digest);
+        loaded.fold((0, 0), |(begun, whole), counts| {
+            let before = oldest.and_then(|reading| reading.get(&counts.release.id));
+            let before = before.copied().unwrap_or_default();
+            let completed = counts.outcome(ResponseOutcome::Completed);
+            (
+                begun + counts.begun.saturating_sub(before.0),
+                whole + completed.saturating_sub(before.1),
+            )
+        })
     }
 }

@@ -15,8 +15,15 @@ fn is_over(until: Millis, now: Millis) -> bool {
     ahead == 0 || ahead > ReleaseMonitorSettings::LONGEST_QUARANTINE.as_millis()
 }
 
+/// Returns whether `serves` goes before a release that comes `back` from its quarantine: it is
+/// pinned, or was promoted after the other.
+fn is_replaced(back: &PluginRelease, serves: &PluginRelease) -> bool {
+    serves.pinned || (!serves.built_in && serves.promotion > back.promotion)
+}
+
 /// Ends quarantines whose time is up. Where another release serves, the quarantined one becomes a
-/// canary; where none does, it serves again.
+/// canary, unless the other replaced it; where none does, it serves again. Releases that nothing
+/// compares come back behind those that replaced them.
 pub(super) async fn end_quarantines(
     monitor: &ReleaseMonitor,
     releases: &[PluginRelease],
@@ -32,17 +39,20 @@ pub(super) async fn end_quarantines(
         let line =
             lines.iter().find(|line| line.kind == release.id.kind && line.name == release.id.name);
         let serves = line.and_then(|line| line.candidates.first());
-        let (to, reason) = match serves {
-            Some(serves) if is_compared(release.id.kind) => {
-                let serves = serves.id.digest.short();
-                (
-                    ReleaseState::Installed,
-                    format!("its quarantine is over; it is compared with {serves}"),
-                )
-            }
-            _ => (ReleaseState::Promoted, "its quarantine is over; it is tried again".to_owned()),
+        let to = match serves {
+            Some(_) if is_compared(release.id.kind) => ReleaseState::Installed,
+            _ => ReleaseState::Promoted,
         };
-        let from = ReleaseState::Quarantined;
+        let next = match serves {
+            Some(serves) if is_replaced(release, serves) => {
+                format!("{} serves in its place", serves.id.digest.short())
+            }
+            Some(serves) if to == ReleaseState::Installed => {
+                format!("it is compared with {}", serves.id.digest.short())
+            }
+            _ => "it is tried again".to_owned(),
+        };
+        let (from, reason) = (ReleaseState::Quarantined, format!("its quarantine is over; {next}"));
         changed |= monitor.transition(&release.id, from, to, reason, None, None).await?;
     }
     Ok(changed)

@@ -31,7 +31,7 @@ struct TickState {
     trials: HashMap<CanaryPair, CanaryTotals>,
     past: MetricsHistory,
     /// Responses and failures of each release that have been written.
-    written: HashMap<Digest, (u64, u64)>,
+    written: HashMap<ReleaseId, (u64, u64)>,
     ticks: u32,
     /// Set where the last tick failed, which was logged.
     failing: bool,
@@ -42,6 +42,8 @@ struct TickContext<'a> {
     releases: &'a [PluginRelease],
     lines: Vec<ServingOrder>,
     counts: Vec<PluginMetricsSnapshot>,
+    /// Number of datasets that are published.
+    datasets: usize,
     now: Millis,
 }
 
@@ -89,6 +91,7 @@ impl TickState {
             lines: lines(&releases),
             releases: &releases,
             counts: monitor.sandbox.metrics_snapshots(),
+            datasets: live.datasets().len(),
             now: yearbook_catalog::clock::now(),
         };
         self.past.record(&context.counts, monitor.settings.failure_window());
@@ -148,6 +151,7 @@ impl TickState {
         context: &TickContext<'_>,
     ) -> Result<bool, CatalogError> {
         let mut changed = false;
+        let settings = monitor.settings.for_published(context.datasets);
         for (digest, failures) in monitor.circuit_breaker.within(monitor.settings.failure_window())
         {
             let Some(line) = context
@@ -157,15 +161,13 @@ impl TickState {
             else {
                 continue;
             };
-            let (Some(release), Some(counts)) = (
-                line.candidates.iter().find(|release| release.id.digest == digest),
-                context.counts.iter().find(|counts| counts.release.id.digest == digest),
-            ) else {
+            let Some(release) = line.candidates.iter().find(|release| release.id.digest == digest)
+            else {
                 continue;
             };
-            let (begun, whole) = self.past.delta(counts);
+            let (begun, whole) = self.past.delta(&context.counts, &digest);
             let Some(reason) =
-                verdict(&failures, begun, whole, line.candidates.len() > 1, &monitor.settings)
+                verdict(&failures, begun, whole, line.candidates.len() > 1, &settings)
             else {
                 continue;
             };
@@ -207,7 +209,7 @@ impl TickState {
     ) -> Result<(), CatalogError> {
         let since = |counts: &PluginMetricsSnapshot| {
             let (responses, failures) =
-                self.written.get(&counts.release.id.digest).copied().unwrap_or_default();
+                self.written.get(&counts.release.id).copied().unwrap_or_default();
             let used = ReleaseUsage {
                 id: counts.release.id.clone(),
                 responses: counts.begun.saturating_sub(responses),
@@ -222,7 +224,8 @@ impl TickState {
         }
         monitor.store.add_release_usage(&used).await?;
         for counts in &context.counts {
-            self.written.insert(counts.release.id.digest, (counts.begun, counts.failures()));
+            let written = (counts.begun, counts.failures());
+            self.written.insert(counts.release.id.clone(), written);
         }
         Ok(())
     }

@@ -98,7 +98,7 @@ pub(super) async fn change_state(
     }
     // A release that an operator promotes again starts with a clean record.
     let quarantines = if change.to == ReleaseState::Promoted { 0 } else { current.quarantines };
-    apply_change(connection, change, None, quarantines).await?;
+    apply_change(connection, change, None, quarantines, true).await?;
     if change.to == ReleaseState::Removed {
         unreferenced::drop_references(connection, &[component]).await?;
     }
@@ -125,7 +125,9 @@ pub(super) async fn transition_state(
     }
     let quarantines =
         current.quarantines.saturating_add(i64::from(change.to == ReleaseState::Quarantined));
-    apply_change(connection, change, *until, quarantines).await?;
+    // Back from a quarantine it keeps its place: what was promoted meanwhile has replaced it.
+    let is_numbered = *from != ReleaseState::Quarantined;
+    apply_change(connection, change, *until, quarantines, is_numbered).await?;
     Ok(true)
 }
 
@@ -147,11 +149,14 @@ async fn current_state(
     Ok(Some(CurrentState { state, pinned, quarantines }))
 }
 
+/// Stores a change that may be made. `is_numbered`: a release that is installed or promoted goes
+/// before all earlier ones.
 async fn apply_change(
     connection: &mut Connection<'_>,
     change: &ReleaseChange,
     until: Option<Millis>,
     quarantines: i64,
+    is_numbered: bool,
 ) -> Result<(), sqlx::Error> {
     let ReleaseChange { id, to, by, at, reason } = change;
     let number = insert_event(connection, id, to.as_str(), by, *at, reason.as_deref()).await?;
@@ -164,7 +169,7 @@ async fn apply_change(
         .bind(quarantines)
         .execute()
         .await?;
-    if matches!(to, ReleaseState::Installed | ReleaseState::Promoted) {
+    if is_numbered && matches!(to, ReleaseState::Installed | ReleaseState::Promoted) {
         set_promotion(connection, id, number).await?;
     }
     if *to == ReleaseState::Installed {

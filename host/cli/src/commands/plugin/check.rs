@@ -3,17 +3,20 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use yearbook_domain::Digest;
-use yearbook_releases::{CheckReport, LimitUsage, check, write_dump};
-use yearbook_sandbox::{FailureDump, SandboxConfig};
+use yearbook_domain::{Digest, PluginKind};
+use yearbook_releases::{
+    CheckReport, CheckResult, ComponentFile, Finding, LimitUsage, check, write_dump,
+};
+use yearbook_sandbox::{FailureDump, Sandbox, SandboxConfig};
 
 use super::check_limits;
 use crate::arguments::PluginSource;
 use crate::context::{CommandContext, create_private_dir};
 use crate::output::{TextTable, pluralize, render_facts};
-use crate::plugin_runtime;
+use crate::{builtin, plugin_runtime};
 
 pub(super) async fn run(
     context: &CommandContext,
@@ -30,7 +33,11 @@ pub(super) async fn run(
         ..SandboxConfig::default()
     };
     let sandbox = plugin_runtime::new_sandbox(config, context.workers())?;
-    let checked = tokio::task::spawn_blocking(move || check(&sandbox, &component)).await?;
+    let built_in = context.plugins_dir.clone();
+    let checked = tokio::task::spawn_blocking(move || {
+        check_component(&sandbox, &component, built_in.as_deref())
+    })
+    .await?;
     let dumps = write_dumps(context, &checked.dumps, folder.unwrap_or_else(|| plugin.folder()));
     let report = checked.report;
     let mut value = serde_json::to_value(&report)?;
@@ -43,6 +50,39 @@ pub(super) async fn run(
         1 => bail!("1 thing is wrong with {plugin}"),
         wrong => bail!("{wrong} things are wrong with {plugin}"),
     }
+}
+
+/// Checks a component, and whether a built-in plugin has its name: names are unique over formats
+/// and transforms. `folder`: that of the built-in plugins, where one was named.
+pub(super) fn check_component(
+    sandbox: &Arc<Sandbox>,
+    component: &ComponentFile,
+    folder: Option<&Path>,
+) -> CheckResult {
+    let mut checked = check(sandbox, component);
+    let taken_by = match checked.report.kind {
+        Some(PluginKind::Encoder) => Some(("transform", "yearbook:plugin/transform@")),
+        Some(PluginKind::Transform) => Some(("format", "yearbook:plugin/encoder@")),
+        _ => None,
+    };
+    if let (Some((other, interface)), Some(name)) = (taken_by, &checked.report.name)
+        && let Some(built_in) = built_in(folder, name, sandbox.limits().component_bytes)
+        && built_in.exports.iter().flatten().any(|export| export.starts_with(interface))
+    {
+        checked.report.findings.push(Finding {
+            place: "describe".to_owned(),
+            wrong: format!("it is called like the built-in {other} {name:?}"),
+            advice: "choose another name; names are unique over formats and transforms".to_owned(),
+        });
+    }
+    checked
+}
+
+/// The built-in plugin called `name`; `None` also in a binary that carries no plugins.
+fn built_in(folder: Option<&Path>, name: &str, limit: usize) -> Option<ComponentFile> {
+    let components = builtin::components(folder).ok()?;
+    let named = components.into_iter().find(|component| component.name == name)?;
+    ComponentFile::read(named.bytes, limit).ok()
 }
 
 /// Writes a dump of each failure into `folder`. A dump that cannot be written is noted, and the

@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use serde_json::json;
 use yearbook_outbound::Url;
-use yearbook_releases::{ComponentFile, check};
+use yearbook_releases::ComponentFile;
 use yearbook_sandbox::adapter::Method;
 use yearbook_sandbox::{Plugin, PluginAdapter};
 
-use super::check::render_report;
+use super::check::{check_component, render_report};
 use super::source::read_component;
 use crate::commands::serve;
 use crate::context::CommandContext;
@@ -123,7 +123,11 @@ async fn print_findings(
     component: ComponentFile,
 ) -> anyhow::Result<()> {
     let sandbox = server.sandbox();
-    let checked = tokio::task::spawn_blocking(move || check(&sandbox, &component)).await?;
+    let built_in = context.plugins_dir.clone();
+    let checked = tokio::task::spawn_blocking(move || {
+        check_component(&sandbox, &component, built_in.as_deref())
+    })
+    .await?;
     let report = checked.report;
     let value = json!({ "tried": report.tries, "findings": report.findings });
     context.output.print_result(&value, || {

@@ -49,6 +49,7 @@ pub(super) async fn run(
         "state": installed.state,
         "unchanged": installed.unchanged,
         "before": installed.before.as_ref().map(|id| &id.digest),
+        "pinned": installed.pinned.as_ref().map(|id| &id.digest),
         "budget": installed.report.budget,
         "reference": origin.as_ref().map(|origin| &origin.reference),
         "reference_manifest": origin.as_ref().map(|origin| &origin.manifest),
@@ -57,8 +58,20 @@ pub(super) async fn run(
 }
 
 fn summary(installed: &InstalledRelease, source: &PluginSource) -> String {
-    let InstalledRelease { id, version, state, unchanged, before, .. } = installed;
+    let InstalledRelease { id, version, state, unchanged, before, pinned, .. } = installed;
     let what = format!("{} {version} ({}, {})", id.name, id.kind, id.digest.short());
+    if let Some(pinned) = pinned.as_ref().filter(|pinned| *pinned != id) {
+        let done = match state {
+            ReleaseState::Promoted if *unchanged => "was promoted already",
+            ReleaseState::Promoted => "is installed and promoted",
+            _ => "is installed and waits",
+        };
+        return format!(
+            "{what} {done}, but the name is pinned to {}, which serves until `yearbook plugin pin {} --off`.",
+            pinned.digest.short(),
+            id.name
+        );
+    }
     match state {
         ReleaseState::Promoted if *unchanged => {
             format!("{what} was promoted already; nothing has changed.")
