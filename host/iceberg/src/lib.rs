@@ -6,8 +6,8 @@ mod avro;
 mod manifest;
 mod table_metadata;
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -43,6 +43,8 @@ pub struct IcebergWriter {
     files: ObjectStorage,
     reader: Reader,
     root: String,
+    /// Versions by which datasets are known to be described.
+    described: Mutex<HashMap<DatasetName, u64>>,
 }
 
 impl IcebergWriter {
@@ -57,7 +59,7 @@ impl IcebergWriter {
     ) -> Result<Self, IcebergFailure> {
         let root = files.bucket_root().ok_or(IcebergFailure::NoBucket)?.to_owned();
         let reader = Reader::new(files.clone(), workers);
-        Ok(Self { catalog, files: files.clone(), reader, root })
+        Ok(Self { catalog, files: files.clone(), reader, root, described: Mutex::default() })
     }
 
     /// Describes `next`, which is about to be committed at `at`, and before it every retained
@@ -100,6 +102,25 @@ impl IcebergWriter {
     pub async fn describe_retained(&self, name: &DatasetName) -> Result<u64, IcebergFailure> {
         let versions = visible_versions(self.catalog.retained_versions(name).await?);
         self.describe(name, &versions).await
+    }
+
+    /// Describes every retained version of the dataset `name` up to `version`, its newest, unless
+    /// that was done here.
+    ///
+    /// # Errors
+    /// [`IcebergFailure`].
+    pub async fn describe_released(
+        &self,
+        name: &DatasetName,
+        version: u64,
+    ) -> Result<(), IcebergFailure> {
+        let described = || self.described.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = described().get(name) == Some(&version);
+        if !is_known {
+            self.describe_retained(name).await?;
+            described().insert(name.clone(), version);
+        }
+        Ok(())
     }
 
     /// Describes what follows the newest version that is described as the catalog has it, oldest

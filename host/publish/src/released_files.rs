@@ -2,10 +2,8 @@
 //! described for readers of Iceberg. Nobody has to wait for it: until then the files are read from
 //! where they waited.
 
-use std::collections::BTreeSet;
-
 use yearbook_catalog::{Catalog, UploadError, register_upload};
-use yearbook_domain::{DatasetName, Digest, ObjectKey};
+use yearbook_domain::{Digest, ObjectKey};
 use yearbook_iceberg::{IcebergFailure, IcebergWriter};
 use yearbook_storage::{ObjectStorage, StorageFailure};
 
@@ -38,16 +36,14 @@ pub async fn finish_releases(
 ) -> Result<usize, ReleaseFilesFailure> {
     catalog.settle_due_releases().await?;
     let waited = catalog.waiting_files(true).await?;
-    if waited.is_empty() {
-        return Ok(0);
-    }
-    let names: BTreeSet<DatasetName> = catalog.datasets_of_waiting_files().await?;
     for file in &waited {
         move_file(catalog, files, file).await?;
     }
     if let Some(iceberg) = iceberg {
-        for name in &names {
-            Box::pin(iceberg.describe_retained(name)).await?;
+        // Whoever moved files may have described nothing, and what goes back to a version that is
+        // retained has none to move.
+        for (name, version) in catalog.released_versions().await? {
+            Box::pin(iceberg.describe_released(&name, version)).await?;
         }
     }
     Ok(waited.len())

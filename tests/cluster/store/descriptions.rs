@@ -193,6 +193,34 @@ async fn a_release_is_described_once_it_is_visible_contract_21() {
     check_described(&s3, &app, "harvest", &after).await;
 }
 
+/// Releases `table`, and waits until it is visible.
+async fn release_now(app: &TestApp, table: &TestTable) {
+    let now = app.store.database_time().await.unwrap();
+    let id = app.release(table, Millis(now.0 + 2_500).whole_second()).await;
+    while app.catalog_cache.dataset("harvest").unwrap().current.id.as_str() != id {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_release_is_described_whoever_moved_its_files_contract_21() {
+    let s3 = S3Server::start().await;
+    let fixture = HostFixture::with_s3(&s3, StorageSettings::default());
+    let app = describing(&fixture).await;
+    let key = app.key(Plan::Enterprise).await;
+    app.publish(&harvest()).await;
+    let writer = IcebergWriter::new(Arc::clone(&app.store), &app.files, Workers::new(1)).unwrap();
+    // New rows, whose files another one moves, and then the first ones again: nothing is to move.
+    for table in [rows("9.5"), harvest()] {
+        release_now(&app, &table).await;
+        finish_releases(&app.store, &app.files, None).await.unwrap();
+        finish_releases(&app.store, &app.files, Some(&writer)).await.unwrap();
+        app.catalog_cache.refresh().await.unwrap();
+        let loaded = load_table(&app, &key, "farms", "harvest").await;
+        check_described(&s3, &app, "harvest", &loaded).await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn credentials_that_reach_what_waits_are_refused_contract_21() {
     let s3 = S3Server::start().await;

@@ -1,7 +1,7 @@
 //! Releases that wait for their time (contract-21-releases): which there are, their files, and what
 //! operators do with them. Never commits one (`waiting_commits.rs`).
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::time::Duration;
 
 use yearbook_domain::{Announcement, DatasetName, Digest, Millis, ObjectKey, SnapshotId};
@@ -51,9 +51,13 @@ const RELEASED_FILES: &str = "
         SELECT file_sha256 FROM waiting_releases
         UNION SELECT changes_sha256 FROM waiting_releases WHERE changes_sha256 IS NOT NULL)";
 
-/// Selects the datasets whose retained versions have files among them.
-const DATASETS_OF_FILES: &str = "
-    SELECT DISTINCT s.dataset FROM snapshots s JOIN waiting_files f ON f.sha256 = s.file_sha256";
+/// Selects the newest versions that have waited: they became visible after they were committed.
+const RELEASED_VERSIONS: &str = "
+    SELECT s.dataset, s.version FROM log_entries l
+    JOIN snapshots s ON s.dataset = l.dataset AND s.version = l.version
+    WHERE l.committed_at < l.released_at
+    AND s.number = (SELECT MAX(newer.number) FROM snapshots newer WHERE newer.dataset = l.dataset)
+    ORDER BY s.dataset";
 
 const FORGET_FILE: &str = "DELETE FROM waiting_files WHERE sha256 = $1";
 
@@ -170,17 +174,18 @@ impl Catalog {
         })
     }
 
-    /// Lists the datasets with retained versions whose files lie below `waiting/`.
+    /// Lists the datasets whose newest version was released at a time, with that version.
     ///
     /// # Errors
     /// As [`Catalog::waiting_releases`].
-    pub async fn datasets_of_waiting_files(&self) -> Result<BTreeSet<DatasetName>, CatalogError> {
-        transaction!(self, "list released datasets", SingleRead, |connection| async {
-            let rows: Vec<(String,)> = connection.query(DATASETS_OF_FILES).all().await?;
-            let name = |(name,): (String,)| {
-                RowContext { table: "snapshots", row: &name }.parse("dataset", &name)
+    pub async fn released_versions(&self) -> Result<Vec<(DatasetName, u64)>, CatalogError> {
+        transaction!(self, "list released versions", SingleRead, |connection| async {
+            let rows: Vec<(String, i64)> = connection.query(RELEASED_VERSIONS).all().await?;
+            let read = |(name, version): (String, i64)| {
+                let place = RowContext { table: "snapshots", row: &name };
+                Ok((place.parse("dataset", &name)?, place.count("version", version)?))
             };
-            rows.into_iter().map(name).collect()
+            rows.into_iter().map(read).collect()
         })
     }
 

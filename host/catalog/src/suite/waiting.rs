@@ -132,6 +132,16 @@ pub(crate) async fn while_a_release_waits_nothing_else_becomes_of_its_dataset_co
     assert_eq!(versions.iter().map(|summary| summary.version).collect::<Vec<_>>(), [0, 1]);
 }
 
+pub(crate) async fn a_dataset_whose_first_release_is_withdrawn_was_never_checked_contract_8(
+    place: TestDatabase,
+) {
+    let store = place.host().await;
+    let (id, _) = release_in(&store, &publication("cpi", "a", TODAY), 10 * MINUTE).await;
+    assert_eq!(store.withdraw_release(id).await.unwrap(), ChangeOfWaiting::Done(name("cpi")));
+    let state = store.source_state(&name("cpi")).await.unwrap();
+    assert_eq!((state.checked_at, state.current), (None, None));
+}
+
 pub(crate) async fn a_release_is_visible_from_its_time_on_contract_21(place: TestDatabase) {
     let (store, other) = (place.host().await, place.host().await);
     publish(&store, "cpi", "a", TODAY).await;

@@ -137,6 +137,8 @@ pub(super) async fn state(
     let (checked_at, retired_at) =
         known.map_or((None, None), |(checked, retired)| (Some(Millis(checked)), retired));
     let current = snapshots::current_row(connection, dataset).await?.map(|current| current.id);
+    // A release that was withdrawn leaves its dataset without a version, as if it had never been.
+    let checked_at = checked_at.filter(|_| current.is_some());
     let row: Option<SourceRow> =
         connection.query(SOURCE).bind(dataset.as_str()).fetch_optional().await?;
     let row = row.unwrap_or_default();
