@@ -457,3 +457,34 @@ async fn rows_keep_the_credit_that_they_were_published_with_contract_4() {
         }
     }
 }
+
+#[tokio::test]
+async fn more_credit_than_headers_have_comes_in_several_answers_contract_4() {
+    let app = TestApp::start().await;
+    let key = app.key(Plan::Enterprise).await;
+    let mut ids = Vec::new();
+    // Half of them have the rows of the version before: only the credit is another.
+    for number in 0..20 {
+        let credit = format!("{number}{}", "x".repeat(2_000));
+        let table = version(number / 2).with("/yearbook/attribution_text", credit.into());
+        ids.push(app.publish(&table).await);
+    }
+    let mut follower = Follower::begin(&app, &key, &ids[0]).await;
+    let mut has_more = true;
+    while has_more {
+        let path = format!("{PATH}?since={}", follower.since);
+        let reply = app.get(&path).key(&key).send().await;
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        let credit = reply.header("x-service-attribution");
+        assert!(credit.len() <= 16 << 10, "{} bytes", credit.len());
+        follower.apply(reply.json().as_array().unwrap());
+        let (watermark, more) = watermarks(&reply);
+        assert_ne!(watermark, follower.since);
+        assert!(ids.contains(&watermark), "an answer ends with a snapshot");
+        has_more = more == "true";
+        follower.since = watermark;
+        follower.pulls += 1;
+    }
+    follower.check(&app, &key, &ids[19]).await;
+    assert_eq!(follower.pulls, 3, "seven snapshots at a time");
+}

@@ -132,7 +132,8 @@ async fn categories_behind_transforms_have_the_labels_of_their_columns_contract_
     let (app, key) = service().await;
     let package = root().join("tests/external/common/rents");
     app.publish_package(&package, yearbook_catalog::clock::now()).await;
-    let path = "/v1/datasets/labelled_rents/data?limit=0&apply=growth&format=json-stat";
+    let path =
+        "/v1/datasets/labelled_rents/data?limit=0&apply=growth&growth.unit=month&format=json-stat";
     let reply = app.get(path).key(&key).send().await;
     assert_eq!(reply.status, 200, "{}", reply.text());
     let region = reply.json()["dimension"]["region"]["category"].clone();

@@ -15,6 +15,7 @@ use yearbook_server::ServiceSettings;
 use yearbook_tests::app::{TestApp, TestTable, big};
 
 use self::http2::{Http2Client, Http2Event};
+use super::wire::sent;
 
 /// Bursts are another rule, and what comes from memory needs no instance.
 fn settings() -> ServiceSettings {
@@ -277,6 +278,34 @@ async fn a_connection_that_is_not_read_is_dropped_and_its_answer_has_no_end_cont
         {
             assert!(rest.len() < length.parse().unwrap(), "{path}: a cut body is whole");
         }
+    }
+}
+
+/// A body without a length looks whole to HTTP/1.0 wherever its connection is closed well.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cut_body_resets_a_connection_of_http_1_0_contract_3() {
+    let mut settings = settings();
+    settings.server.write_idle_ms = 500;
+    let app = TestApp::with(settings.clone()).await;
+    app.publish(&wide(60_000)).await;
+    app.load("evil");
+    let key = app.key(Plan::Enterprise).await;
+    let address = serve(&app, &settings).await;
+    for (query, is_read, ends_well) in [
+        ("limit=30000&format=csv", true, true),
+        ("limit=0&format=evil&evil.attack=panic&evil.call=tail", true, false),
+        ("limit=60000", false, false),
+    ] {
+        let path = format!("/v1/datasets/big/data?{query}");
+        let request = format!("GET {path} HTTP/1.0\r\nHost: t\r\nX-API-Key: {key}\r\n\r\n");
+        let mut client = sent(address, request.as_bytes()).await;
+        client.readable().await.unwrap();
+        if !is_read {
+            assert_nothing_held(&app, 16).await;
+        }
+        let mut answer = Vec::new();
+        let ended = client.read_to_end(&mut answer).await;
+        assert_eq!((&answer[..12], ended.is_ok()), (&b"HTTP/1.0 200"[..], ends_well), "{query}");
     }
 }
 

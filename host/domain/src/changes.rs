@@ -3,6 +3,7 @@
 
 mod query;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,10 @@ pub const ROW: &str = "_row";
 /// Key of the words of a file of changes by which it names the columns in which rows were revised,
 /// as a JSON list.
 pub const REVISED: &str = "yearbook.revised";
+
+/// Bytes of the credits and licences of one response, past which it ends: they are headers, which
+/// clients bound.
+pub const MAX_CREDIT_BYTES: usize = 16 << 10;
 
 /// Every change from one snapshot to the one that followed it, in a stored file: first the rows
 /// that went away or are what an update began with, in the older snapshot's order, then those that
@@ -111,21 +116,31 @@ pub fn watermark_after(history: &[ChangeSet], id: &SnapshotId) -> Option<Waterma
 }
 
 /// Returns the next `max_rows` rows from `start` on. A response has one schema, so it ends before a
-/// snapshot with other columns: a client that goes on from there projects what it has on them.
+/// snapshot with other columns: a client that goes on from there projects what it has on them. It
+/// ends before a snapshot with which its credit has more than [`MAX_CREDIT_BYTES`], too, and
+/// reaches one snapshot whatever that one's credit is.
 #[must_use]
 pub fn next_page(history: &[ChangeSet], start: Watermark, max_rows: u64) -> ChangesPage {
     let mut page =
         ChangesPage { ranges: Vec::new(), end: start, has_more: false, row_limit_reached: false };
     let mut left = max_rows;
+    let mut credit = CreditTexts::default();
     while let Some(set) = history.get(page.end.set) {
+        let is_first = page.end.set == start.set;
+        if is_first {
+            credit.add(&set.from_credit);
+        }
+        credit.add(&set.to_credit);
+        let is_too_long = credit.bytes > MAX_CREDIT_BYTES && !is_first && page.end.row == 0;
         let remaining = page.end.row..set.rows;
-        if remaining.is_empty() {
+        if remaining.is_empty() && !is_too_long {
             page.end = Watermark { set: page.end.set + 1, row: 0 };
             continue;
         }
         let begun = page.ranges.first().and_then(|(first, _)| history.get(*first));
-        page.row_limit_reached = left == 0;
-        if page.row_limit_reached || begun.is_some_and(|begun| !have_same_columns(begun, set)) {
+        page.row_limit_reached = left == 0 && !remaining.is_empty();
+        let has_other_columns = begun.is_some_and(|begun| !have_same_columns(begun, set));
+        if page.row_limit_reached || is_too_long || has_other_columns {
             page.has_more = true;
             break;
         }
@@ -155,6 +170,27 @@ pub fn credit_between(
     };
     let lines = std::iter::once(begun).chain(passed.iter().map(|set| &set.to_credit));
     CreditLine::join(&lines.cloned().collect::<Vec<_>>())
+}
+
+/// Distinct texts of credits, as [`credit_between`] joins them.
+#[derive(Default)]
+struct CreditTexts<'h> {
+    attributions: BTreeSet<&'h str>,
+    licences: BTreeSet<&'h str>,
+    /// Bytes of all of them.
+    bytes: usize,
+}
+
+impl<'h> CreditTexts<'h> {
+    /// Adds those of `line` that are new.
+    fn add(&mut self, line: &'h CreditLine) {
+        if self.attributions.insert(&line.attribution) {
+            self.bytes += line.attribution.len();
+        }
+        if self.licences.insert(&line.licence) {
+            self.bytes += line.licence.len();
+        }
+    }
 }
 
 /// Returns the filters of a signed watermark of `dataset`, so that no cursor of `/data` and no

@@ -187,27 +187,72 @@ impl RenderedDocument {
         request_headers: &HeaderMap,
         policy: CachePolicy,
     ) -> Result<Response, Error> {
+        self.respond_to(app, &CallerShare::default(), request_headers, policy).await
+    }
+
+    /// [`RenderedDocument::respond`], compressed on the account of `caller`.
+    ///
+    /// # Errors
+    /// Those of [`RenderedDocument::respond`].
+    pub async fn respond_to(
+        &self,
+        app: &Core,
+        caller: &CallerShare,
+        request_headers: &HeaderMap,
+        policy: CachePolicy,
+    ) -> Result<Response, Error> {
         if let Some(response) = self.not_modified(app, request_headers, policy)? {
             return Ok(response);
         }
         let coding = self.coding(app, request_headers);
         let bytes = match coding {
-            Some(coding) => self.compressed(app, coding).await?,
+            Some(coding) => self.compressed(app, caller, coding).await?,
             None => self.bytes.clone(),
         };
-        let mut response = Response::new(Body::from(bytes));
+        Ok(self.response(Body::from(bytes), coding, policy))
+    }
+
+    /// The answer to HEAD: as [`RenderedDocument::respond`], without compressing what nobody reads.
+    ///
+    /// # Errors
+    /// 412 as in [`RenderedDocument::not_modified`].
+    pub fn respond_to_head(
+        &self,
+        app: &Core,
+        request_headers: &HeaderMap,
+        policy: CachePolicy,
+    ) -> Result<Response, Error> {
+        if let Some(response) = self.not_modified(app, request_headers, policy)? {
+            return Ok(response);
+        }
+        let coding = self.coding(app, request_headers);
+        // Its length is known where it is sent as it is.
+        let body = match coding {
+            Some(_) => body::empty(),
+            None => Body::from(self.bytes.clone()),
+        };
+        Ok(self.response(body, coding, policy))
+    }
+
+    fn response(&self, body: Body, coding: Option<ContentCoding>, policy: CachePolicy) -> Response {
+        let mut response = Response::new(body);
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, self.content_type.clone());
         if let Some(coding) = coding {
             headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
         }
         self.insert_cache_headers(headers, coding, policy);
-        Ok(response)
+        response
     }
 
-    async fn compressed(&self, app: &Core, coding: ContentCoding) -> Result<Bytes, Error> {
+    async fn compressed(
+        &self,
+        app: &Core,
+        caller: &CallerShare,
+        coding: ContentCoding,
+    ) -> Result<Bytes, Error> {
         let compress = async || {
-            compression::compress(&app.workers, &CallerShare::default(), coding, self.bytes.clone())
+            compression::compress(&app.workers, caller, coding, self.bytes.clone())
                 .await
                 .map_err(|failure| Error::internal("compress a document", &failure))
         };

@@ -169,9 +169,7 @@ impl Server {
             request.extensions_mut().insert(ConnectInfo(peer));
             let response = self.app.clone().oneshot(request);
             async move {
-                response
-                    .await
-                    .map(|response| response.map(|body| open.until_end_of(GatheredBody::new(body))))
+                response.await.map(|response| open.until_end_of(response.map(GatheredBody::new)))
             }
         });
         socket::configure_stream(&stream);

@@ -165,11 +165,32 @@ async fn a_plugin_is_swapped() {
     assert_eq!(figures.failed() + figures.status(503), 0, "a swap is no reason to refuse anybody");
 }
 
+/// Asks through the proxy by an address of some 12 KiB, which links in the answer repeat, and
+/// checks that it is answered and counted once.
+async fn check_long_address(fleet: &Fleet) {
+    let (client, free) = (client(), fleet.create_key("free").0);
+    let conditions: String =
+        (0..500).map(|number| format!("&where.id.not={}", 900_000_000 + number)).collect();
+    let path = format!("/v1/datasets/pulse/data?limit=1&format=csv{conditions}");
+    let ask = async |path: &str| {
+        let request = client.get(format!("{}{path}", fleet.base)).header("x-api-key", &free);
+        request.send().await.unwrap()
+    };
+    let answer = ask(&path).await;
+    assert_eq!(answer.status(), 200);
+    let links = answer.headers().get_all("link").iter().map(|link| link.len()).sum::<usize>();
+    assert!(links > 12 << 10, "{links} bytes of links");
+    let account = ask("/v1/me").await.text().await.unwrap();
+    let account: serde_json::Value = serde_json::from_str(&account).unwrap();
+    assert_eq!(account["requests"]["used"], 1, "{account}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn keys_are_revoked_and_quotas_hold() {
     let _alone = exclusive();
     let Some(mut fleet) = Fleet::start().await else { return };
+    check_long_address(&fleet).await;
     let (client, load) = (client(), fleet.load());
     let until = Instant::now() + fault_duration();
     let (mut revoked, mut slowest, mut most) = (0, Duration::ZERO, 0);

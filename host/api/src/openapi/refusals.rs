@@ -78,7 +78,6 @@ fn can_answer(kind: RouteKind, error: &Error) -> bool {
             Refusal::HistoryTooLarge => of_rows || kind == RouteKind::Values,
             Refusal::NoSuchSnapshot { .. }
             | Refusal::NotPublishedYet { .. }
-            | Refusal::HistoryGone { .. }
             | Refusal::SnapshotGone { .. }
             | Refusal::TooManySeries { .. }
                 if is_of_versions =>
@@ -324,6 +323,10 @@ mod tests {
                 "401", "402", "403", "404", "405", "412", "414", "416", "422", "429", "431", "500",
                 "503"
             ]
+        );
+        assert!(
+            statuses(RouteKind::Revisions).contains(&"410".to_owned()),
+            "the history may be cut between two pages"
         );
         assert!(
             !statuses(RouteKind::Preview).contains(&"401".to_owned()),

@@ -80,7 +80,8 @@ impl DataRequest {
             .collect();
         // The snapshot that the client reaches, as soon as it reaches one. Rows keep the credit
         // that they were published with.
-        let reached = parts.last().map(|(set, _)| set).or(history.last());
+        let passed = page.end.set.checked_sub(1).and_then(|set| history.get(set));
+        let reached = parts.last().map(|(set, _)| set).or(passed);
         let CreditLine { attribution, licence } =
             changes::credit_between(history, start, page.end, &(&dataset.current.credit).into());
         let snapshot = Snapshot {

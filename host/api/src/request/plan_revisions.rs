@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use yearbook_catalog::{KnownHistory, clock};
+use yearbook_domain::changes::MAX_CREDIT_BYTES;
 use yearbook_domain::query::parse_since;
 use yearbook_domain::{
     Credit, CreditLine, CursorSource, Dataset, Millis, Refusal, Snapshot, ValidationError,
@@ -17,9 +18,6 @@ use crate::response::plan::ResponsePlan;
 
 /// Versions of one answer at most.
 const MAX_VERSIONS: usize = 1_000;
-
-/// Bytes of credits and licences of one answer at most.
-const MAX_CREDIT_BYTES: usize = 16 << 10;
 
 impl DataRequest {
     /// Plans the response with revisions of rows of `dataset`.

@@ -25,7 +25,7 @@ pub(crate) async fn list(
 ) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
     let wanted = wanted_languages(&parts).map_err(Error::invalid_parameter)?;
-    let document = app.dataset_list.get(app.core.catalog_cache.datasets(), &wanted)?;
+    let document = app.dataset_list.get(&app.core, &auth.holder, wanted).await?;
     respond(&app, &auth, &parts, &document).await
 }
 
@@ -57,14 +57,14 @@ async fn respond(
     parts: &Parts,
     document: &RenderedDocument,
 ) -> Result<Response, Error> {
-    let headers = &parts.headers;
-    if let Some(response) = document.not_modified(&app.core, headers, CachePolicy::Private)? {
+    let (headers, policy) = (&parts.headers, CachePolicy::Private);
+    if parts.method == Method::HEAD {
+        return document.respond_to_head(&app.core, headers, policy);
+    }
+    if let Some(response) = document.not_modified(&app.core, headers, policy)? {
         return Ok(response);
     }
-    if parts.method == Method::HEAD {
-        return document.respond(&app.core, headers, CachePolicy::Private).await;
-    }
     let reservation = app.core.reserve(auth, Patience::Queue).await?;
-    let response = document.respond(&app.core, headers, CachePolicy::Private).await;
+    let response = document.respond_to(&app.core, reservation.holder(), headers, policy).await;
     reservation.settle(response).await
 }

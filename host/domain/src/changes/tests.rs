@@ -80,6 +80,46 @@ fn an_answer_has_one_schema_and_says_that_more_follows() {
     check("a>b:3/x b>c:0/xy c>d:1/x", (0, 0), 100, "0:0-3 2:0-1 @3.0");
 }
 
+/// A history as [`history`] has it, with so many bytes in the credit of each snapshot.
+fn credited(text: &str, bytes: usize) -> Vec<ChangeSet> {
+    let mut sets = history(text);
+    for credit in sets.iter_mut().flat_map(|set| [&mut set.from_credit, &mut set.to_credit]) {
+        credit.attribution = credit.attribution.repeat(bytes / credit.attribution.len());
+    }
+    sets
+}
+
+#[test]
+fn a_pull_ends_before_its_credit_is_too_long_contract_4() {
+    let text = "a>b:1/x b>c:0/x c>d:1/x d>e:0/x e>f:0/x f>g:0/x";
+    // (bytes of each credit, where each pull ends)
+    let cases = [
+        (100, vec![6]),
+        (4_100, vec![2, 4, 6]),
+        (5_000, vec![2, 4, 6]),
+        (9_000, vec![1, 2, 3, 4, 5, 6]),
+        (40_000, vec![1, 2, 3, 4, 5, 6]),
+    ];
+    for (bytes, ends) in cases {
+        let sets = credited(text, bytes);
+        let mut start = Watermark { set: 0, row: 0 };
+        for end in ends {
+            let pull = next_page(&sets, start, 100);
+            assert_eq!((pull.end, pull.has_more), (Watermark { set: end, row: 0 }, end < 6));
+            assert!(!pull.row_limit_reached);
+            let credit = credit_between(&sets, start, pull.end, &line("today"));
+            let limit = MAX_CREDIT_BYTES.max(2 * bytes) + 100;
+            assert!(credit.attribution.len() <= limit, "{bytes}: {}", credit.attribution.len());
+            start = pull.end;
+        }
+    }
+    // One that the rows would end, too, says so.
+    let pull = next_page(&credited(text, 9_000), Watermark { set: 0, row: 0 }, 1);
+    assert_eq!((pull.end.set, pull.has_more, pull.row_limit_reached), (1, true, false));
+    let pull = next_page(&credited("a>b:1/x b>c:1/x", 9_000), Watermark { set: 0, row: 0 }, 1);
+    assert_eq!((pull.end.set, pull.has_more, pull.row_limit_reached), (1, true, true));
+}
+
 #[test]
 fn the_newest_occurrence_of_a_snapshot_counts() {
     let mark = |text: &str, id: &str| {

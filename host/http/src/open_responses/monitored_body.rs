@@ -114,15 +114,18 @@ impl BodyState {
     /// Lets go of everything and ends the transport. Not where the body is being asked for bytes at
     /// this moment, or has ended.
     pub(super) fn cut(&self, reason: CutReason) -> bool {
-        let held = match self.holds.try_lock() {
-            Ok(mut holds) => holds.take(),
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().take(),
-            Err(TryLockError::WouldBlock) => None,
+        let mut holds = match self.holds.try_lock() {
+            Ok(holds) => holds,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
         };
-        if held.is_none() {
+        if holds.is_none() {
             return false;
         }
+        // Before the lock is let go of: a body that holds nothing and was not cut has ended well.
         let _ = self.cut.set(reason);
+        let held = holds.take();
+        drop(holds);
         drop(held);
         self.unsent.waker.wake();
         if let Some(transport) = &self.transport {

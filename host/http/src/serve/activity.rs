@@ -10,7 +10,8 @@ use std::time::Duration;
 use axum::body::HttpBody;
 use bytes::Bytes;
 use bytes_utils::SegmentedBuf;
-use http::Version;
+use http::header::CONTENT_LENGTH;
+use http::{Response, Version};
 use http_body::{Frame, SizeHint};
 use tokio::time::Instant;
 
@@ -40,12 +41,18 @@ pub(super) struct ConnectionActivity {
 }
 
 /// A request that is being answered, until this is dropped.
-pub(super) struct OpenRequest(Arc<ConnectionActivity>);
+pub(super) struct OpenRequest {
+    activity: Arc<ConnectionActivity>,
+    /// Its client knows no chunks: a body of unknown length ends with the connection.
+    is_before_http11: bool,
+}
 
 /// A body that keeps its request open.
 pub(super) struct OpenBody {
     body: GatheredBody,
-    _request: OpenRequest,
+    request: OpenRequest,
+    /// It ends with the connection, which is reset until all of it was handed out.
+    ends_with_connection: bool,
 }
 
 impl ConnectionActivity {
@@ -119,6 +126,11 @@ impl ConnectionActivity {
         self.reset.store(true, Ordering::Relaxed);
     }
 
+    /// Has it be closed as usual after all.
+    fn unset_reset(&self) {
+        self.reset.store(false, Ordering::Relaxed);
+    }
+
     /// Returns whether it is to be reset.
     pub(super) fn is_reset(&self) -> bool {
         self.reset.load(Ordering::Relaxed)
@@ -132,21 +144,31 @@ impl OpenRequest {
         activity.http1.store(version < Version::HTTP_2, Ordering::Relaxed);
         activity.unread_head.store(false, Ordering::Relaxed);
         activity.began.store(true, Ordering::Release);
-        Self(Arc::clone(activity))
+        Self { activity: Arc::clone(activity), is_before_http11: version < Version::HTTP_11 }
     }
 
-    /// `body`, with which the request ends.
-    pub(super) fn until_end_of(self, body: GatheredBody) -> OpenBody {
-        OpenBody { body, _request: self }
+    /// `response`, with whose body the request ends. Where only the end of the connection tells
+    /// the client that it has all of it, a close looks like success (contract-3-cut): until then
+    /// the connection is to be reset, since it is dropped before a body that breaks off is.
+    pub(super) fn until_end_of(self, response: Response<GatheredBody>) -> Response<OpenBody> {
+        let body = response.body();
+        let ends_with_connection = self.is_before_http11
+            && !body.is_end_stream()
+            && body.size_hint().exact().is_none()
+            && !response.headers().contains_key(CONTENT_LENGTH);
+        if ends_with_connection {
+            self.activity.reset();
+        }
+        response.map(|body| OpenBody { body, request: self, ends_with_connection })
     }
 }
 
 impl Drop for OpenRequest {
     fn drop(&mut self) {
         // Before the count, so that whoever finds none open finds the time, too.
-        let now = u64::try_from(self.0.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.0.quiet_ms.fetch_max(now, Ordering::AcqRel);
-        self.0.open.fetch_sub(1, Ordering::AcqRel);
+        let now = u64::try_from(self.activity.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.activity.quiet_ms.fetch_max(now, Ordering::AcqRel);
+        self.activity.open.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -158,7 +180,19 @@ impl HttpBody for OpenBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Self::Data>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
+        let this = &mut *self;
+        let polled = Pin::new(&mut this.body).poll_frame(context);
+        if this.ends_with_connection {
+            let has_ended = match &polled {
+                Poll::Ready(None) => true,
+                Poll::Ready(Some(Ok(_))) => this.body.is_end_stream(),
+                Poll::Ready(Some(Err(_))) | Poll::Pending => false,
+            };
+            if has_ended {
+                this.request.activity.unset_reset();
+            }
+        }
+        polled
     }
 
     fn is_end_stream(&self) -> bool {
@@ -173,6 +207,8 @@ impl HttpBody for OpenBody {
 #[cfg(test)]
 mod tests {
     use axum::body::Body;
+    use futures::stream;
+    use http_body_util::BodyExt;
 
     use super::*;
 
@@ -186,7 +222,8 @@ mod tests {
         );
         let one = OpenRequest::begin(&activity, Version::HTTP_11);
         assert!(activity.has_begun() && activity.is_open() && !activity.is_reading_head());
-        let body = one.until_end_of(GatheredBody::new(Body::from("x")));
+        let response = Response::new(GatheredBody::new(Body::from("x")));
+        let body = one.until_end_of(response).into_body();
         assert_eq!((body.size_hint().exact(), body.is_end_stream()), (Some(1), false));
         assert!(activity.is_open());
         drop(body);
@@ -197,6 +234,40 @@ mod tests {
         activity.note_read();
         assert!(!activity.is_reading_head(), "on HTTP/2 it may be any frame");
         drop(two);
+    }
+
+    /// Returns whether a close resets the connection as soon as the response is there, after the
+    /// first chunk and after the next step.
+    async fn resets(
+        version: Version,
+        chunks: Vec<Result<&'static str, &'static str>>,
+    ) -> [bool; 3] {
+        let activity = ConnectionActivity::new();
+        let body = Body::from_stream(stream::iter(chunks));
+        let response = Response::new(GatheredBody::new(body));
+        let mut body = OpenRequest::begin(&activity, version).until_end_of(response).into_body();
+        let mut seen = [activity.is_reset(); 3];
+        for after in &mut seen[1..] {
+            let _ = body.frame().await;
+            *after = activity.is_reset();
+        }
+        seen
+    }
+
+    #[tokio::test]
+    async fn a_body_that_ends_with_its_connection_resets_it_until_all_is_out_contract_3() {
+        let whole = || vec![Ok("one")];
+        let broken = || vec![Ok("one"), Err("expected by this test")];
+        assert_eq!(resets(Version::HTTP_10, whole()).await, [true, false, false]);
+        assert_eq!(resets(Version::HTTP_10, broken()).await, [true, true, true]);
+        assert_eq!(resets(Version::HTTP_11, broken()).await, [false; 3], "it has chunks");
+
+        let activity = ConnectionActivity::new();
+        for body in [Body::empty(), Body::from("x")] {
+            let request = OpenRequest::begin(&activity, Version::HTTP_10);
+            drop(request.until_end_of(Response::new(GatheredBody::new(body))));
+            assert!(!activity.is_reset(), "its length is told");
+        }
     }
 
     #[test]

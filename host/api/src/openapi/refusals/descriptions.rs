@@ -30,6 +30,9 @@ pub(super) fn describe(kind: RouteKind, status: StatusCode) -> &'static str {
         410 if kind == RouteKind::LinkedRows => {
             "The link has ended (`link_ended`), or the snapshot that it pins is not kept any more."
         }
+        410 if kind == RouteKind::Revisions => {
+            "The history was cut since the cursor's first page (`history_gone`); start again without the cursor."
+        }
         410 => "The pinned snapshot, or the one of the cursor, is not kept any more.",
         412 => "`If-Match` or `If-Unmodified-Since` is false: there is another version now.",
         413 if kind == RouteKind::Link => {
