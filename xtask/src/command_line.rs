@@ -28,7 +28,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Build the built-in plugins into plugins/dist
+    /// Build all plugins, built in and to install, into plugins/dist
     Plugins,
     /// Publish the demo datasets, serve them and print requests to try
     Demo {

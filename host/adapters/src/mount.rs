@@ -40,6 +40,13 @@ pub(crate) async fn answer(
     let method = parts.method.clone();
     let mut refusals = RefusalWriter::new(&app, &parts);
     let stranger = source.stranger(&app.core);
+    // Before anything is refused: a connection ends with an answer that leaves a body unread, and
+    // clients of tools ask the next thing by the same one.
+    let read = match parts.method {
+        Method::GET | Method::HEAD => Ok(Vec::new()),
+        Method::POST if plugin.description().posts => request::read_body(body).await,
+        _ => Err(AdapterRefusal::OtherMethod { posts: plugin.description().posts }.into()),
+    };
     let auth = match admit(&app, source, &parts, key).await {
         Ok(auth) => auth,
         Err(refused) => {
@@ -53,11 +60,6 @@ pub(crate) async fn answer(
     };
     refusals.caller = auth.as_ref().map(|auth| auth.caller.id().clone());
     let holder = auth.as_ref().map_or(stranger, |auth| auth.holder.clone());
-    let read = match parts.method {
-        Method::GET | Method::HEAD => Ok(Vec::new()),
-        Method::POST if plugin.description().posts => request::read_body(body).await,
-        _ => Err(AdapterRefusal::OtherMethod { posts: plugin.description().posts }.into()),
-    };
     let refused = read.map(|body| guest.body = body).err();
     let mut calls = plugin.calls(holder, Arc::new(guest));
     let exchange = Exchange::new(parts, auth.clone());

@@ -140,7 +140,8 @@ pub enum Command {
         #[arg(long, value_name = "URL")]
         url: Option<String>,
     },
-    /// Bring the database up to date; `serve` and `publish` also do so by themselves
+    /// Bring the database up to date, as every command does by itself, and store what versions of
+    /// before lack: bounds of rows and, with share.iceberg, descriptions for Iceberg
     Migrate,
 }
 

@@ -27,7 +27,7 @@ pub struct Refresher {
     publisher: Publisher,
     client: SourceClient,
     settings: RefreshSettings,
-    /// One table in memory at a time.
+    /// One table is published at a time.
     publishing: Semaphore,
     at: Option<Millis>,
 }

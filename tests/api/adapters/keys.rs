@@ -96,6 +96,29 @@ async fn a_key_in_an_address_counts_where_the_operator_allows_it_contract_17() {
 }
 
 #[tokio::test]
+async fn a_post_is_read_before_it_is_refused_contract_17() {
+    let app = service().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let served = app.serve_public(listener, std::future::pending());
+    let head = "POST /api/scripted/trap HTTP/1.1\r\nHost: t\r\nX-API-Key: nonsense\r\n\
+                Content-Type: text/plain\r\nContent-Length: 5\r\n\r\n";
+    client.write_all(head.as_bytes()).await.unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    client.write_all(b"hello").await.unwrap();
+    let mut answer = vec![0; 8_192];
+    let read = client.read(&mut answer).await.unwrap();
+    assert!(answer[..read].starts_with(b"HTTP/1.1 401"), "{answer:?}");
+    // An answer that did not wait for the body would end the connection, which clients use again.
+    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    let next = "GET /api/scripted/request HTTP/1.1\r\nHost: t\r\n\r\n";
+    client.write_all(next.as_bytes()).await.unwrap();
+    client.read_exact(&mut answer[..12]).await.unwrap();
+    assert!(answer.starts_with(b"HTTP/1.1 200"), "{answer:?}");
+    served.abort();
+}
+
+#[tokio::test]
 async fn clients_without_a_key_have_a_burst_for_each_address_contract_17() {
     let mut settings = unbounded();
     settings.limits =
