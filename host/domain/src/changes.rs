@@ -25,6 +25,12 @@ pub const SNAPSHOT_ID: &str = "_snapshot_id";
 /// Column of the time of its commit, RFC 3339 with whole seconds.
 pub const COMMITTED_AT: &str = "_committed_at";
 
+/// Column of the time from which a row was published so. Tables of revisions alone have it.
+pub const VALID_FROM: &str = "_valid_from";
+
+/// Column of the time from which it was no longer; null: it still is.
+pub const VALID_TO: &str = "_valid_to";
+
 /// Column of the number of a row in the version that it stands in, from 0 on: the older one's for
 /// rows that went or are what an update began with, the newer one's for rows that came; null for
 /// what an update ended with, unless it may have moved the row. Files have it, responses do not.

@@ -25,7 +25,7 @@ use crate::publish::stages::{PartStream, TableWords, run_on_worker, temporary_fi
 
 pub use dated_rows::RevisionRange;
 pub use restore::{RestoredVersion, restore};
-pub use revisions::{RevisedTable, VALID_FROM, VALID_TO, revisions};
+pub use revisions::{RevisedTable, revisions};
 
 /// Stage of publishing, as failures name it.
 const STAGE: &str = "reading the history";

@@ -35,9 +35,7 @@ pub use error::{DescriptorProblem, PublishError, SHOWN_FAULTS, TableFault};
 pub use format_reader::{ColumnFacts, FormatReader, FormatReading, ReaderProvider};
 #[cfg(feature = "catalog")]
 pub use gc::{GcError, GcSettings, GcSummary, collect_garbage};
-pub use history::{
-    RestoredVersion, RevisedTable, RevisionRange, VALID_FROM, VALID_TO, restore, revisions,
-};
+pub use history::{RestoredVersion, RevisedTable, RevisionRange, restore, revisions};
 pub use loss::MaxLoss;
 pub use memory_budget::PublishMemory;
 pub use package::{DataPackage, RemotePackage, SourcePackage, SourceTable, parse_title};

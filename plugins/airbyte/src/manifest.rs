@@ -13,7 +13,7 @@ const BEGINNING: &str = "1000-01-01";
 
 /// True for a stream that can be read on from its last date, where its owner chooses that: it
 /// misses revisions of older rows. A spatial dataset is an edition of a map: it changes as a whole.
-/// Where dates precede the earliest that Airbyte can begin with, their rows would be left out.
+/// Rows before the earliest date that Airbyte can begin with would be left out.
 pub(crate) fn is_dated(dataset: &Dataset) -> bool {
     dataset.date_column.is_some()
         && dataset.geometry().is_none()

@@ -2,6 +2,7 @@
 //! bytes. No I/O, so that a condition can be answered before anything is read or charged.
 
 use sha2::{Digest as _, Sha256};
+use yearbook_domain::changes::VALID_FROM;
 use yearbook_domain::citation::selection_text;
 use yearbook_domain::{Column, ColumnType, Credit, Date, Digest, ReadPlan};
 use yearbook_http::EntityTag;
@@ -11,9 +12,6 @@ use yearbook_scan::{BATCHING_VERSION, ChangesPlan};
 /// Changes whenever the same transforms would be run otherwise on the same rows, or what they give
 /// be cut into other batches; part of the tag of every body that a transform takes part in.
 const CHAIN_VERSION: u64 = 3;
-
-/// Column that tables of revisions alone have.
-const VALID_FROM: &str = "_valid_from";
 
 /// Returns the tag of the body that `plan` makes, whose rows go through `transforms`. `axis`: the
 /// unit of time that the first of them is told of.

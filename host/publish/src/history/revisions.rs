@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::{StreamExt as _, TryStreamExt as _};
-use yearbook_domain::changes::HistorySegment;
+use yearbook_domain::changes::{HistorySegment, VALID_FROM, VALID_TO};
 use yearbook_domain::{
     Column, ColumnRole, ColumnType, DatasetName, Digest, Millis, Namespace, Snapshot, SnapshotId,
 };
@@ -23,12 +23,6 @@ use crate::memory_budget::PublishMemory;
 use crate::publish::stages::{
     TablePart, TableWords, all_columns, read_blocks, run_on_worker, sort_error,
 };
-
-/// Column of the time from which a row was published so.
-pub const VALID_FROM: &str = "_valid_from";
-
-/// Column of the time from which it was no longer; null: it still is.
-pub const VALID_TO: &str = "_valid_to";
 
 /// A table of revisions.
 pub struct RevisedTable {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use yearbook_domain::changes::{ChangeSet, HistorySegment};
+use yearbook_domain::changes::{ChangeSet, HistorySegment, VALID_FROM, VALID_TO};
 use yearbook_domain::{DatasetName, Millis, Namespace, ResultDigest, Snapshot};
 use yearbook_storage::MadeFiles;
 
