@@ -6,7 +6,7 @@ use std::{fmt, io};
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
@@ -44,8 +44,15 @@ pub fn admin(state: AppState) -> Router {
         .merge(health)
         .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
         .fallback(|| async { Error::NoSuchRoute })
-        .layer(from_fn(guards::catch_panics))
-        .layer(from_fn_with_state(&[][..], error_bodies::render))
+        .layer(from_fn(answer_guarded))
+}
+
+/// Makes the bodies of everything that is declined, by panics too.
+async fn answer_guarded(request: Request, next: Next) -> Response {
+    error_bodies::render(&[], request, |request| {
+        guards::catch_panics(request, |request| next.run(request))
+    })
+    .await
 }
 
 /// `GET /metrics`: OpenMetrics for scrapers that name it in `Accept`, the older format for all

@@ -1,6 +1,7 @@
 //! Bounded threads for work that keeps a core busy: decoding, guest calls, compression, hashing.
 //! The async reactor never does such work itself. Knows nothing of the work.
 
+mod processor_time;
 mod queue;
 mod stack;
 mod time_slice;
@@ -13,16 +14,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use async_task::Builder;
-use rustix::time::{ClockId, clock_gettime};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use queue::{FutureState, Job, Queue, WorkerKind};
 use yearbook_shares::CallerShare;
 
+pub use processor_time::{processor_time, processor_time_at_most};
 pub use stack::{STACK_BYTES, spawn, with_stack};
 
 /// A job panicked. Its message went to standard error by the panic hook.
@@ -194,8 +195,7 @@ fn run_jobs(queue: &Queue, kind: WorkerKind) {
     time_slice::bind_to_queue(queue.address());
     while let Some(queued) = queue.next(kind) {
         time_slice::start_slice();
-        // Nobody's time is counted nowhere.
-        let began = (!queued.caller.is_nobody()).then(processor_time);
+        let began = processor_time::resume();
         // A future catches its own panics; a function's drops the sender of its result.
         let _ = catch_unwind(AssertUnwindSafe(|| match queued.job {
             Job::Call(call) => call(),
@@ -205,14 +205,10 @@ fn run_jobs(queue: &Queue, kind: WorkerKind) {
                 ready.run();
             }
         }));
-        if let Some(began) = began {
-            let spent = processor_time().saturating_sub(began);
+        // Read after every job, so that none is counted with the next one.
+        let spent = processor_time().saturating_sub(began);
+        if !queued.caller.is_nobody() {
             queued.caller.add_processor_time(spent, Instant::now());
         }
     }
-}
-
-/// Returns the processor time of this thread. Time for which the thread had no core does not count.
-fn processor_time() -> Duration {
-    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
 }

@@ -7,8 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use axum::body::{Body, HttpBody};
-use axum::extract::{MatchedPath, Request, State};
-use axum::middleware::Next;
+use axum::extract::{MatchedPath, Request};
 use axum::response::Response;
 use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
@@ -24,7 +23,11 @@ const SENT_AT_ONCE: u64 = 64 << 10;
 const UNMATCHED: &str = "unmatched";
 
 /// Counts a request.
-pub async fn count(State(state): State<Arc<Core>>, mut request: Request, next: Next) -> Response {
+pub async fn count<F: Future<Output = Response>>(
+    state: &Arc<Core>,
+    mut request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
     let begun = Instant::now();
     let http = &state.http_metrics;
     let route = http.route_number(
@@ -32,8 +35,8 @@ pub async fn count(State(state): State<Arc<Core>>, mut request: Request, next: N
     );
     let (facts, method) = (RequestLabels::default(), request.method().clone());
     request.extensions_mut().insert(facts.clone());
-    let mut underway = InFlightRequest::begin(state.clone(), route, begun);
-    let response = next.run(request).await;
+    let mut underway = InFlightRequest::begin(Arc::clone(state), route, begun);
+    let response = next(request).await;
     http.answered(route, &method, response.status(), &facts);
     http.route_metrics(route).first_byte.observe(begun.elapsed());
     // What lies ready and fits what the operating system takes at once is as good as sent.

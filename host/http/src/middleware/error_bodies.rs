@@ -5,8 +5,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::middleware::Next;
+use axum::extract::Request;
 use axum::response::Response;
 use http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
@@ -79,10 +78,10 @@ pub struct ErrorLook {
 
 /// Gives declined requests their body, in the shape that one of `looks` has for their path. An
 /// error that is answered in such a shape is final: the extension that names it is gone.
-pub async fn render(
-    State(looks): State<&'static [ErrorLook]>,
+pub async fn render<F: Future<Output = Response>>(
+    looks: &[ErrorLook],
     request: Request,
-    next: Next,
+    next: impl FnOnce(Request) -> F,
 ) -> Response {
     let path = request.uri().path();
     let look = looks.iter().find(|look| (look.covers)(path));
@@ -90,7 +89,7 @@ pub async fn render(
     let problem = accept::names(request.headers(), PROBLEM_JSON);
     let id = request.extensions().get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
     let may_ask = may_ask(request.headers());
-    let mut response = next.run(request).await;
+    let mut response = next(request).await;
     let Some(error) = response.extensions().get::<Arc<Error>>().cloned() else { return response };
     if let Some((render, path)) = look {
         response.extensions_mut().remove::<Arc<Error>>();

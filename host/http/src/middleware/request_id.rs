@@ -1,13 +1,11 @@
 //! The id of a request: in every answer, in every line of the log (contract-2-request-id), and in
 //! its trace.
 
-use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
+use axum::extract::Request;
 use axum::response::Response;
 use http::HeaderValue;
 use tracing::Instrument;
@@ -32,7 +30,11 @@ pub struct RequestId(pub String);
 
 /// Takes over the id that a proxy gave, or makes one; opens the span that everything is logged
 /// under.
-pub async fn mark(State(state): State<Arc<Core>>, mut request: Request, next: Next) -> Response {
+pub async fn mark<F: Future<Output = Response>>(
+    state: &Core,
+    mut request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
     let id = request.headers().get(&REQUEST_ID).and_then(valid_id).unwrap_or_else(generate);
     let client = client_address::mark(&mut request, &state.settings.server);
     let (method, path) = (request.method(), loggable_path(&request));
@@ -42,7 +44,7 @@ pub async fn mark(State(state): State<Arc<Core>>, mut request: Request, next: Ne
     let facts = request.extensions().get::<RequestLabels>().cloned();
     request.extensions_mut().insert(RequestId(id.clone()));
     let begun = Instant::now();
-    let mut response = next.run(request).instrument(span.clone()).await;
+    let mut response = next(request).instrument(span.clone()).await;
     if let Ok(value) = HeaderValue::try_from(id) {
         response.headers_mut().insert(REQUEST_ID, value);
     }

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
+use axum::extract::Request;
 use axum::response::Response;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -85,9 +84,13 @@ impl RefusalPace {
 }
 
 /// Delays refusals for whoever collects them.
-pub async fn pace_refusals(State(app): State<Arc<Core>>, request: Request, next: Next) -> Response {
+pub async fn pace_refusals<F: Future<Output = Response>>(
+    app: &Core,
+    request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
     let address = address_block_of(&request);
-    let response = next.run(request).await;
+    let response = next(request).await;
     if response.status().is_client_error()
         && let Some(place) = address.and_then(|address| app.refusal_pace.place(address))
     {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
 use wasmtime::{ResourceLimiter, Store, UpdateDeadline};
 use yearbook_engine::{EPOCH, GuestClock, Limits, Trap, escape_log_line, sanitize_sentence};
+use yearbook_workers::{processor_time, processor_time_at_most};
 
 use super::bindings::yearbook::plugin::{log, types};
 use super::{GuestHost, InputSize};
@@ -28,6 +28,8 @@ pub(crate) struct HostState {
     /// Memory of all instances, and this one's part of it.
     memory: Arc<MemoryBudget>,
     held: usize,
+    /// Growth that was granted last.
+    grant: Option<MemoryGrant>,
     pub(super) limits: Limits,
     /// Size of what the guest was given.
     pub(super) input: InputSize,
@@ -50,17 +52,19 @@ pub(crate) struct HostState {
     counting: bool,
 }
 
-/// Start of the current call by both clocks, and the limit that it broke.
+/// Memory that a guest was granted and that the engine may still fail to have.
+struct MemoryGrant {
+    bytes: usize,
+    /// Most that the guest had before it.
+    most_before: usize,
+}
+
+/// Start of the current call by both clocks, and the limit that it broke. The call runs on one
+/// thread from beginning to end.
 struct Deadline {
     cpu: Duration,
     wall: Instant,
     broken: Option<Trap>,
-}
-
-/// Processor time of this thread. A guest's call runs on one thread from beginning to end.
-fn thread_cpu() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 impl HostState {
@@ -78,6 +82,7 @@ impl HostState {
             work,
             memory: Arc::clone(&host.admission.memory),
             held: 0,
+            grant: None,
             limits,
             input,
             pushed: 0,
@@ -127,7 +132,7 @@ impl HostState {
     ) -> Result<T, Trap> {
         store.set_epoch_deadline(1);
         store.data_mut().deadline =
-            Deadline { cpu: thread_cpu(), wall: Instant::now(), broken: None };
+            Deadline { cpu: processor_time_at_most(), wall: Instant::now(), broken: None };
         store.data_mut().denied = None;
         let running = store.data().clock.enter();
         let outcome = call(store);
@@ -195,10 +200,13 @@ impl HostState {
 
     fn record_call(&mut self) {
         self.used.calls += 1;
-        let cpu = thread_cpu().saturating_sub(self.deadline.cpu);
+        let wall = self.deadline.wall.elapsed();
+        // Whoever has a core for so short a time keeps it as a rule.
+        let cpu =
+            if wall < EPOCH { wall } else { processor_time().saturating_sub(self.deadline.cpu) };
         self.work.record_call(cpu, self.used.memory_bytes);
         self.used.cpu = self.used.cpu.max(cpu);
-        self.used.wall = self.used.wall.max(self.deadline.wall.elapsed());
+        self.used.wall = self.used.wall.max(wall);
     }
 
     /// Ends a call beyond its deadline, at a tick of the clock. A long call offers its core to
@@ -207,7 +215,7 @@ impl HostState {
     /// and all would wait for each other.
     fn check_deadline(&mut self) -> wasmtime::Result<UpdateDeadline> {
         let Limits { cpu_ms_per_call, wall_ms_per_call, .. } = self.limits;
-        let cpu = thread_cpu().saturating_sub(self.deadline.cpu);
+        let cpu = processor_time().saturating_sub(self.deadline.cpu);
         let trap = if cpu + self.charged > self.limits.cpu_timeout() {
             Trap::Cpu(cpu_ms_per_call)
         } else if self.deadline.wall.elapsed() > self.limits.wall_timeout() {
@@ -255,8 +263,12 @@ impl ResourceLimiter for HostState {
         &mut self,
         current: usize,
         desired: usize,
-        _maximum: Option<usize>,
+        maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
+        self.grant = None;
+        if exceeds_own_maximum(desired, maximum, self.limits.memory_bytes) {
+            return Ok(false);
+        }
         let more = desired.saturating_sub(current);
         if desired > self.limits.memory_bytes {
             self.denied = Some(Trap::Memory(self.limits.memory_bytes));
@@ -266,18 +278,39 @@ impl ResourceLimiter for HostState {
                 Some(Trap::TotalMemory { bytes, shared: self.held.saturating_add(more) <= bytes });
         } else {
             self.held += more;
+            let most_before = self.used.memory_bytes;
+            self.grant = Some(MemoryGrant { bytes: more, most_before });
             self.used.memory_bytes = self.used.memory_bytes.max(desired);
             return Ok(true);
         }
         Ok(false)
     }
 
+    /// Takes back what was granted last, which the operating system did not give. The engine
+    /// reports no other growth: it asks first about all but those of pages of a byte, which are
+    /// disabled.
+    fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
+        let Some(MemoryGrant { bytes, most_before }) = self.grant.take() else { return Ok(()) };
+        self.memory.give_back(bytes);
+        self.held -= bytes;
+        self.used.memory_bytes = most_before;
+        let plugin = self.work.plugin_name();
+        tracing::warn!(plugin, %error, "the operating system gave a guest no more memory");
+        // Not the guest's fault either.
+        self.denied =
+            Some(Trap::TotalMemory { bytes: self.limits.total_memory_bytes, shared: true });
+        Ok(())
+    }
+
     fn table_growing(
         &mut self,
         _current: usize,
         desired: usize,
-        _maximum: Option<usize>,
+        maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
+        if exceeds_own_maximum(desired, maximum, self.limits.table_elements) {
+            return Ok(false);
+        }
         let granted = desired <= self.limits.table_elements;
         if granted {
             self.used.table_elements = self.used.table_elements.max(desired);
@@ -286,6 +319,12 @@ impl ResourceLimiter for HostState {
         }
         Ok(granted)
     }
+}
+
+/// Returns true for a growth that the guest's own declaration forbids, within `limit`: the engine
+/// refuses it whatever the host says, so it counts for nothing and no limit is to blame.
+fn exceeds_own_maximum(desired: usize, maximum: Option<usize>, limit: usize) -> bool {
+    maximum.is_some_and(|most| most < desired && most < limit)
 }
 
 /// The interface `types` has no functions.
@@ -325,3 +364,6 @@ impl log::Host for HostState {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;
