@@ -2,6 +2,7 @@
 //! nobody else notices (contract-5-drain).
 
 mod http2;
+mod long_chunks;
 
 use std::fmt::Write;
 use std::net::SocketAddr;
@@ -396,5 +397,4 @@ async fn three_hundred_unread_downloads_hold_no_more_than_the_budget_and_then_no
     let most = (64 << 20) + answered * (64 << 10);
     assert!(held > 0.0 && held <= most as f64, "{held} of {most}");
     assert_nothing_held(&app, 16).await;
-    drop(clients);
 }

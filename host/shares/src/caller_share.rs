@@ -43,6 +43,8 @@ struct RequestUsage {
     bytes: Arc<ByteBudget>,
     /// Bytes of this request alone.
     own: AtomicUsize,
+    /// Steps of its body that the client has taken.
+    steps: AtomicUsize,
 }
 
 /// Slots and bytes that a key or an address holds now.
@@ -81,6 +83,7 @@ impl CallerRegistry {
             callers: [key, address],
             bytes: Arc::clone(&self.bytes),
             own: AtomicUsize::new(0),
+            steps: AtomicUsize::new(0),
         };
         CallerShare(Some(Arc::new(account)))
     }
@@ -147,6 +150,19 @@ impl CallerShare {
                 () = notified_or_pending(other) => {}
             }
         }
+    }
+
+    /// Counts a step of this request's body that its client has taken.
+    pub fn record_step(&self) {
+        if let Some(account) = &self.0 {
+            account.steps.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns how many steps of this request's body its client has taken; 0 for nobody.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        self.0.as_ref().map_or(0, |account| account.steps.load(Ordering::Relaxed))
     }
 
     /// Returns the share of `total`, the smaller one of key and address; all of it for nobody.

@@ -54,9 +54,11 @@ struct Waiter {
 }
 
 /// A request that waits, counted until this is dropped.
-struct WaitingCount<'a> {
+struct WaitingTurn<'a> {
+    slots: &'a Arc<FairSlots>,
     holder: &'a CallerShare,
-    resource: SlotKind,
+    count: usize,
+    granted: oneshot::Receiver<Vec<SlotPermit>>,
 }
 
 impl FairSlots {
@@ -144,7 +146,6 @@ impl FairSlots {
         count: usize,
         unbounded: bool,
     ) -> Result<Vec<SlotPermit>, AcquireError> {
-        let resource = self.resource;
         if count > self.total {
             return Err(AcquireError::AllTaken);
         }
@@ -154,7 +155,8 @@ impl FairSlots {
                 return Ok(self.take(holder, count));
             }
             let crowded = holder.callers().any(|caller| {
-                caller.waiting(resource).load(Ordering::Relaxed) >= caller.max_slots(self.total)
+                let waiting = caller.waiting(self.resource).load(Ordering::Relaxed);
+                waiting >= caller.max_slots(self.total)
             });
             if crowded && !unbounded {
                 return Err(self.reason(holder, count));
@@ -167,8 +169,8 @@ impl FairSlots {
             waiting.push_back(Waiter { holder: holder.clone(), count, sender });
             granted
         };
-        let _waiting = WaitingCount::begin(holder, resource);
-        granted.await.map_err(|_| AcquireError::AllTaken)
+        let mut turn = WaitingTurn::begin(self, holder, count, granted);
+        (&mut turn.granted).await.map_err(|_| AcquireError::AllTaken)
     }
 
     /// Returns the reason why a request for so many waited in vain.
@@ -207,17 +209,21 @@ impl FairSlots {
 
     /// Puts a slot back, and hands out what is free to those that wait.
     fn release(self: &Arc<Self>, holder: &CallerShare) {
+        let waiting = self.lock();
+        self.free.fetch_add(1, Ordering::Relaxed);
+        holder.subtract(|caller| caller.held(self.resource), 1);
+        self.hand_out(waiting);
+    }
+
+    /// Hands out what is free to those that wait.
+    fn hand_out(self: &Arc<Self>, mut waiting: MutexGuard<'_, VecDeque<Waiter>>) {
         let mut granted = Vec::new();
+        while self.free() > 0
+            && let Some(next) = self.next(&mut waiting)
         {
-            let mut waiting = self.lock();
-            self.free.fetch_add(1, Ordering::Relaxed);
-            holder.subtract(|caller| caller.held(self.resource), 1);
-            while self.free() > 0
-                && let Some(next) = self.next(&mut waiting)
-            {
-                granted.push((next.sender, self.take(&next.holder, next.count)));
-            }
+            granted.push((next.sender, self.take(&next.holder, next.count)));
         }
+        drop(waiting);
         // Without the lock: slots whose request went away meanwhile come back here.
         for (sender, slots) in granted {
             drop(sender.send(slots));
@@ -261,16 +267,27 @@ impl Drop for SlotPermit {
     }
 }
 
-impl<'a> WaitingCount<'a> {
-    fn begin(holder: &'a CallerShare, resource: SlotKind) -> Self {
-        holder.add(|caller| caller.waiting(resource), 1);
-        Self { holder, resource }
+impl<'a> WaitingTurn<'a> {
+    fn begin(
+        slots: &'a Arc<FairSlots>,
+        holder: &'a CallerShare,
+        count: usize,
+        granted: oneshot::Receiver<Vec<SlotPermit>>,
+    ) -> Self {
+        holder.add(|caller| caller.waiting(slots.resource), 1);
+        Self { slots, holder, count, granted }
     }
 }
 
-impl Drop for WaitingCount<'_> {
+impl Drop for WaitingTurn<'_> {
     fn drop(&mut self) {
-        self.holder.subtract(|caller| caller.waiting(self.resource), 1);
+        self.holder.subtract(|caller| caller.waiting(self.slots.resource), 1);
+        // While it waited for several, free ones were kept for it; those that were granted and not
+        // looked at go back with the receiver.
+        if self.count > 1 {
+            self.granted.close();
+            self.slots.hand_out(self.slots.lock());
+        }
     }
 }
 

@@ -59,6 +59,7 @@ pub(crate) struct QueuedJob {
     pub(crate) job: Job,
     /// On whose account.
     pub(crate) caller: CallerShare,
+    continuation: bool,
     turn: Turn,
 }
 
@@ -81,7 +82,7 @@ pub(crate) struct Queue {
 
 #[derive(Default)]
 struct JobQueues {
-    /// Jobs of callers below [`LIGHT_CALLER`].
+    /// Jobs of callers that were below [`LIGHT_CALLER`] when they were queued.
     light: BinaryHeap<QueuedJob>,
     /// New jobs of the others and of nobody: futures within their first time slice.
     heavy: BinaryHeap<QueuedJob>,
@@ -124,6 +125,11 @@ impl Queue {
         loop {
             if queues.stopped {
                 return None;
+            }
+            if kind == WorkerKind::Prompt {
+                for _ in 0..queues.move_heavy() {
+                    self.steady.notify_one();
+                }
             }
             if let Some(job) = queues.next(kind) {
                 return Some(job);
@@ -173,7 +179,7 @@ impl Queue {
         } else {
             (&mut queues.heavy, WorkerKind::Steady)
         };
-        queue.push(QueuedJob { job, caller, turn });
+        queue.push(QueuedJob { job, caller, continuation, turn });
         let waiting = queues.idle[kind as usize] > 0;
         drop(queues);
         if waiting {
@@ -195,6 +201,27 @@ impl Queue {
 }
 
 impl JobQueues {
+    /// Moves jobs at the front of `light` whose callers have used much since they were queued, and
+    /// returns how many. A job that is alone there delays nobody and is left, so that a service
+    /// with time to spare reads no clock for this.
+    fn move_heavy(&mut self) -> usize {
+        if self.light.len() < 2 {
+            return 0;
+        }
+        let (now, before) = (Instant::now(), self.light.len());
+        while self.light.len() > 1
+            && let Some(first) = self.light.peek()
+            && let Some(recent) = first.caller.recent_processor_time(now)
+            && recent >= LIGHT_CALLER
+            && let Some(mut job) = self.light.pop()
+        {
+            job.turn.deadline = now + recent;
+            let queue = if job.continuation { &mut self.continuations } else { &mut self.heavy };
+            queue.push(job);
+        }
+        before - self.light.len()
+    }
+
     fn next(&mut self, kind: WorkerKind) -> Option<QueuedJob> {
         if kind == WorkerKind::Prompt {
             return self.light.pop();

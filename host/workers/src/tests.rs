@@ -225,6 +225,34 @@ async fn a_light_caller_waits_behind_nobody_else() {
 }
 
 #[tokio::test]
+async fn a_burst_whose_caller_has_become_heavy_makes_way_for_light_callers() {
+    let workers = Workers::new(1);
+    let callers = CallerRegistry::new(SharePercent { key: 25, address: 50 }, 1 << 20);
+    let [first, heavy, light] =
+        ["first", "heavy", "light"].map(|key| callers.holder(Some(key), None));
+    let steady = occupy_worker(&workers).await;
+    let prompt = occupy_worker_for(&workers, &first).await;
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let mut waiting = Vec::new();
+    let burst = std::iter::repeat_n((&heavy, "heavy"), 20);
+    for (caller, name) in burst.chain([(&light, "light")]) {
+        let order = Arc::clone(&order);
+        let mut job = Box::pin(workers.run_for(caller, move || order.lock().unwrap().push(name)));
+        assert!(poll_once(&mut job).await.is_none());
+        waiting.push(job);
+    }
+    heavy.add_processor_time(Duration::from_secs(1), Instant::now());
+    prompt.send(()).unwrap();
+    waiting.pop().unwrap().await.unwrap();
+    assert_eq!(*order.lock().unwrap(), ["light"]);
+    steady.send(()).unwrap();
+    for job in waiting {
+        job.await.unwrap();
+    }
+    assert_eq!(order.lock().unwrap().len(), 21, "the steady worker has the rest");
+}
+
+#[tokio::test]
 async fn the_caller_that_used_least_comes_first() {
     let workers = Workers::new(1);
     let callers = CallerRegistry::new(SharePercent { key: 25, address: 50 }, 1 << 20);
@@ -283,16 +311,20 @@ async fn stopped_workers_answer_with_an_error() {
 
 /// Keeps a worker busy until what is returned is used.
 async fn occupy_worker(workers: &Arc<Workers>) -> mpsc::Sender<()> {
+    occupy_worker_for(workers, &CallerShare::default()).await
+}
+
+/// The same on the account of `caller`.
+async fn occupy_worker_for(workers: &Arc<Workers>, caller: &CallerShare) -> mpsc::Sender<()> {
     let (release, gate) = mpsc::channel::<()>();
     let (begun, busy) = oneshot::channel();
-    let workers = Arc::clone(workers);
+    let (workers, caller) = (Arc::clone(workers), caller.clone());
     tokio::spawn(async move {
-        workers
-            .run(move || {
-                begun.send(()).unwrap();
-                gate.recv().unwrap();
-            })
-            .await
+        let job = move || {
+            begun.send(()).unwrap();
+            gate.recv().unwrap();
+        };
+        workers.run_for(&caller, job).await
     });
     busy.await.unwrap();
     release

@@ -67,6 +67,11 @@ const HELPERS: &str = r#"
   (func $table (result i32)
     (loop (br_if 0 (i32.ne (table.grow $table (ref.null func) (i32.const 1000)) (i32.const -1))))
     (unreachable))
+  (func $grow_in_vain (param $pages i32) (local $i i32)
+    (loop
+      (drop (memory.grow (local.get $pages)))
+      (local.set $i (i32.add (local.get $i) (i32.const 1)))
+      (br_if 0 (i32.lt_u (local.get $i) (i32.const 100)))))
 "#;
 
 /// An encoder. Whole, it answers `head rows tail`, with `rows ` once a part.
@@ -75,6 +80,8 @@ pub(crate) struct Guest {
     pub(crate) says: Image,
     bodies: BTreeMap<&'static str, String>,
     more: String,
+    /// Set where its memory declares that it never grows.
+    fixed: bool,
 }
 
 impl Guest {
@@ -92,7 +99,7 @@ impl Guest {
             ("drop", ""),
         ];
         let bodies = bodies.into_iter().map(|(call, body)| (call, body.to_owned())).collect();
-        Self { says: Image::from_format(name), bodies, more: String::new() }
+        Self { says: Image::from_format(name), bodies, more: String::new(), fixed: false }
     }
 
     /// The same, with `data` at [`Image::EXTRA`], for a guest that names ranges of its input or
@@ -114,6 +121,12 @@ impl Guest {
         self
     }
 
+    /// Declares that its memory never grows.
+    pub(crate) fn with_fixed_memory(mut self) -> Self {
+        self.fixed = true;
+        self
+    }
+
     /// Changes what it says of itself.
     pub(crate) fn with_image(mut self, says: impl FnOnce(&mut Image)) -> Self {
         says(&mut self.says);
@@ -123,19 +136,20 @@ impl Guest {
     /// The core module as text.
     pub(crate) fn text(&self) -> String {
         let (data, heap) = self.says.data();
+        let pages = heap / 65_536 + 2;
+        let most = if self.fixed { pages.to_string() } else { String::new() };
         let mut text = format!(
             r#"(module
   (import "yearbook:plugin/log@1.1.0" "write" (func $log (param i32 i32 i32)))
   (import "[export]{ENCODER}" "[resource-new]encoding" (func $new (param i32) (result i32)))
   (import "[export]{ENCODER}" "[resource-drop]encoding" (func $drop (param i32)))
-  (memory (export "memory") {pages})
+  (memory (export "memory") {pages} {most})
   (global $heap (mut i32) (i32.const {heap}))
   (global $calls (mut i32) (i32.const 0))
   {data}
   (data (i32.const 512) "head ") (data (i32.const 528) "rows ") (data (i32.const 544) "tail")
   {HELPERS} {HAZARDS} {MEMORY}
-"#,
-            pages = heap / 65_536 + 2,
+"#
         );
         let signatures = [
             ("realloc", "cabi_realloc".to_owned(), "(param i32 i32 i32 i32) (result i32)"),

@@ -30,6 +30,7 @@ use yearbook_releases::{ComponentFile, check};
 use yearbook_tests::components::sandbox;
 
 use attack_arena::{AttackArena, AttackResult, sandbox_limits};
+use guest::TransformGuest;
 use list::readers::reader_attacks;
 use list::transforms::transform_attacks;
 use list::{ExpectedEnd, attacks, limits};
@@ -167,4 +168,48 @@ fn check_finds_what_a_host_cannot_know_and_says_what_a_host_would() {
             }
         }
     }
+}
+
+/// Numbers its rows in the order in which an instance sees them, so that rows before a response's
+/// first day count, however many are asked for.
+#[test]
+fn check_finds_a_transform_that_earlier_rows_change_contract_16() {
+    const NUMBERING: &str = "
+        (i32.store (i32.const 2312) (local.get 1))
+        (i32.store (i32.load (i32.const 2332)) (local.get 1))
+        (i32.store offset=8 (i32.load (i32.const 2340))
+          (call $allocate (i32.const 8) (i32.mul (local.get 1) (i32.const 8))))
+        (i32.store offset=12 (i32.load (i32.const 2340)) (i32.mul (local.get 1) (i32.const 8)))
+        (loop
+          (i64.store
+            (i32.add (i32.load offset=8 (i32.load (i32.const 2340)))
+                     (i32.mul (local.get $i) (i32.const 8)))
+            (i64.extend_i32_u (global.get $calls)))
+          (global.set $calls (i32.add (global.get $calls) (i32.const 1)))
+          (local.set $i (i32.add (local.get $i) (i32.const 1)))
+          (br_if 0 (i32.lt_u (local.get $i) (local.get 1))))
+        (i32.const 2304)";
+    let _alone = exclusive();
+    let sandbox = sandbox(sandbox_limits());
+    let found = |before: Option<(u32, u32)>| {
+        let guest = TransformGuest::named("numbering").does("push", NUMBERING).with(|guest| {
+            guest.needs.columns = vec![(0, 0)];
+            guest.columns[0].name = b"first".into();
+            guest.needs.before = before;
+            guest.relation = 0;
+            guest.made.take = Vec::new();
+        });
+        let component = ComponentFile::read(guest.build(), limits::COMPONENT).unwrap();
+        let findings = check(&sandbox, &component).report.findings;
+        findings.into_iter().map(|finding| (finding.place, finding.wrong)).collect::<Vec<_>>()
+    };
+    // Without earlier rows a response numbers its own, which is a calculation like any other.
+    let fine = found(None);
+    assert!(fine.is_empty(), "{fine:?}");
+    let found = found(Some((1, 0)));
+    let expected = "it gives other rows than the last ones of the whole table";
+    let is_expected = |(place, wrong): &(String, String)| {
+        place.starts_with("table `series`, from ") && wrong == expected
+    };
+    assert!(!found.is_empty() && found.iter().all(is_expected), "{found:?}");
 }

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use futures::StreamExt;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use yearbook_sandbox::{Batches, EncodedBody, GuestError, Limits, Trap};
+use yearbook_sandbox::{
+    Batches, EncodedBody, EncodedChunks, GuestError, Limits, PluginEncoder, Sandbox, Trap,
+};
 use yearbook_shares::CallerShare;
 use yearbook_tests::components::{component, sandbox};
 
@@ -25,6 +27,25 @@ const CROWD: u32 = 6;
 fn batch() -> RecordBatch {
     let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
     RecordBatch::try_from_iter([("n", numbers)]).unwrap()
+}
+
+/// A body without an end, begun.
+async fn endless(guest: &Arc<PluginEncoder>) -> EncodedChunks {
+    let rows: Batches = futures::stream::repeat_with(|| Ok(batch())).boxed();
+    let body = guest.encode(&CallerShare::default(), batch().schema(), &[], rows).await.unwrap();
+    let EncodedBody::Stream(chunks) = body else { panic!("it has no end") };
+    chunks
+}
+
+async fn assert_neighbour_is_answered(sandbox: &Arc<Sandbox>) {
+    let csv = sandbox.load_encoder(&component("csv")).unwrap();
+    let one: Batches = futures::stream::iter([Ok(batch())]).boxed();
+    let EncodedBody::Whole(bytes) =
+        csv.encode(&CallerShare::default(), batch().schema(), &[], one).await.unwrap()
+    else {
+        panic!("three rows are one part")
+    };
+    assert_eq!(bytes, "n\n1\n2\n3\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -85,22 +106,24 @@ async fn guests_of_many_core_instances_leave_room_for_every_neighbour() {
         sandbox.load_encoder(&with_instances(&Guest::named("greedy").build(), 56)).unwrap();
     let mut held = Vec::new();
     for _ in 1..INSTANCES {
-        let endless: Batches = futures::stream::repeat_with(|| Ok(batch())).boxed();
-        let EncodedBody::Stream(chunks) =
-            greedy.encode(&CallerShare::default(), batch().schema(), &[], endless).await.unwrap()
-        else {
-            panic!("it has no end")
-        };
-        held.push(chunks);
+        held.push(endless(&greedy).await);
     }
-    let csv = sandbox.load_encoder(&component("csv")).unwrap();
-    let one: Batches = futures::stream::iter([Ok(batch())]).boxed();
-    let EncodedBody::Whole(bytes) =
-        csv.encode(&CallerShare::default(), batch().schema(), &[], one).await.unwrap()
-    else {
-        panic!("three rows are one part")
-    };
-    assert_eq!(bytes, "n\n1\n2\n3\n");
+    assert_neighbour_is_answered(&sandbox).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
+async fn memory_that_a_guest_never_gets_is_nobodys_loss_contract_3() {
+    let _alone = exclusive();
+    let sandbox = sandbox(Limits { parallel_parts: 1, ..sandbox_limits() });
+    let part = "(call $grow_in_vain (i32.const 500))
+        (call $piece (i32.const 528) (i32.const 5) (i32.const 0) (i32.const 0))";
+    let greedy = Guest::named("greedy").with_fixed_memory().does("part", part).build();
+    let greedy = sandbox.load_encoder(&greedy).unwrap();
+    let mut chunks = endless(&greedy).await;
+    assert!(chunks.next().await.unwrap().is_ok());
+    assert_eq!(sandbox.held_memory(), 2 * 65_536, "the pages of its module");
+    assert_neighbour_is_answered(&sandbox).await;
 }
 
 #[test]

@@ -198,6 +198,8 @@ impl HttpBody for MonitoredBody {
                 let taken = bytes.len() as u64;
                 this.remaining = this.remaining.map(|remaining| remaining.saturating_sub(taken));
                 watch.taken.fetch_add(taken, Ordering::Relaxed);
+                // A chunk may last longer than whoever makes the next one waits for a client.
+                source.open.holder().record_step();
                 watch.waits_since.store(now, Ordering::Relaxed);
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
             }

@@ -137,13 +137,15 @@ async fn bytes_count_until_the_transport_lets_go_of_them() {
 async fn steps_are_small_for_who_is_slow_and_grow_for_who_keeps_up() {
     let bodies = bodies(8, 64 * MEBIBYTE);
     let (body, _alive) = of_chunks([8 * MEBIBYTE]);
-    let mut body = bodies.watch(body, Some(opened(&bodies, "a").await), None).unwrap();
+    let open = opened(&bodies, "a").await;
+    let mut body = bodies.watch(body, Some(open.clone()), None).unwrap();
     let mut step = || next(&mut body).unwrap().unwrap().len() >> 10;
     assert_eq!([step(), step(), step(), step(), step()], [64, 128, 256, 512, 512]);
     for _ in 0..4 {
         bodies.watched.check_all();
     }
     assert_eq!([step(), step()], [64, 128]);
+    assert_eq!(open.holder().steps(), 7, "who makes the chunk sees each of them");
 }
 
 #[tokio::test]

@@ -156,8 +156,9 @@ impl ResponseDriver {
         // The next part as soon as it is read, and room for its chunk.
         let (mut ready, mut room): (Option<ReadyGroup>, Option<OwnedPermit<EncodedChunk>>) =
             (None, None);
-        let mut read = false;
-        let mut patient_until = Instant::now() + patience;
+        // The first is set once there are no more parts, the second while the next one is read.
+        let (mut read, mut reading) = (false, false);
+        let (mut patient_until, mut steps) = (Instant::now() + patience, 0);
         loop {
             if ready.is_some() && room.is_some() {
                 if let Some(hand) = self.hands.take(&self.encoder)
@@ -174,11 +175,12 @@ impl ResponseDriver {
             }
             let waiting = room.is_none() && self.making.is_empty();
             if !waiting {
-                patient_until = Instant::now() + patience;
+                (patient_until, steps) = (Instant::now() + patience, self.holder.steps());
             }
             // Listens before it looks, so that bytes that go in between are not missed.
             let freed = self.holder.wait_for_bytes();
             let may_go_on = ready.is_some() || room.is_some() || self.holder.may_continue();
+            let parts = &mut self.parts;
             tokio::select! {
                 () = self.sink.sender.closed() => return Ok(DriveOutcome::Abandoned),
                 () = freed, if !may_go_on => {}
@@ -187,12 +189,22 @@ impl ResponseDriver {
                     Err(_) => return Ok(DriveOutcome::Abandoned),
                 },
                 Some(made) = self.making.next() => self.complete_part(made?),
-                part = self.parts.next(), if ready.is_none() && !read && may_go_on => {
+                // What has begun goes on: its clock runs, whatever clients do.
+                part = async { reading = true; parts.next().await },
+                    if ready.is_none() && !read && (may_go_on || reading) =>
+                {
                     let part = part?;
-                    read = part.is_none();
+                    (read, reading) = (part.is_none(), false);
                     ready = part.map(|part| (part, self.holder.lease(self.parts.last_group_bytes())));
                 }
-                () = sleep_until(patient_until), if waiting => return Ok(DriveOutcome::Abandoned),
+                () = sleep_until(patient_until), if waiting => {
+                    // A client that takes a chunk step by step leaves nothing untouched.
+                    let taken = self.holder.steps();
+                    if taken == steps {
+                        return Ok(DriveOutcome::Abandoned);
+                    }
+                    (patient_until, steps) = (Instant::now() + patience, taken);
+                }
                 () = self.hands.idle_timeout(), if self.hands.has_idle() => self.hands.drop_idle(),
             }
         }

@@ -167,6 +167,30 @@ async fn a_request_that_gave_up_keeps_no_slot_from_others_contract_16() {
 }
 
 #[tokio::test]
+async fn who_gives_up_leaves_what_was_kept_for_it_to_those_behind_contract_16() {
+    let (callers, slots) = (callers(), slots(2));
+    let [many, other] = ["many", "other"].map(|key| callers.holder(Some(key), None));
+    let nobody = CallerShare::default();
+    // It goes before its turn, and when it was granted both and has not looked.
+    for is_granted in [false, true] {
+        let mut held: Vec<SlotPermit> = slots.try_acquire_many(&nobody, 2).ok().unwrap();
+        let mut wait = Box::pin(slots.acquire_many(&many, 2));
+        let mut behind = Box::pin(slots.acquire(&other, false));
+        assert!(wait.as_mut().now_or_never().is_none());
+        held.truncate(1);
+        assert!(behind.as_mut().now_or_never().is_none(), "the free one is kept");
+        if is_granted {
+            held.clear();
+        }
+        drop(wait);
+        let got = behind.as_mut().now_or_never().unwrap().ok().unwrap();
+        assert_eq!(slots.free(), usize::from(is_granted));
+        drop((got, held));
+        assert_eq!(slots.free(), 2);
+    }
+}
+
+#[tokio::test]
 async fn one_request_may_have_more_than_its_share_where_it_holds_none_contract_16() {
     let (callers, slots) = (callers(), slots(4));
     let one = callers.holder(Some("one"), None);

@@ -139,6 +139,17 @@ pub(crate) fn list() -> Vec<AttackCase> {
         "a fresh instance for each response",
     ));
     list.push(AttackCase::new(
+        "grow-beyond-its-own-maximum",
+        "`part` asks a hundred times for memory that its module forbids itself, and answers",
+        |name| {
+            let body = "(call $grow_in_vain (i32.const 500))
+                (call $piece (i32.const 528) (i32.const 5) (i32.const 0) (i32.const 0))";
+            Guest::named(name).with_fixed_memory().does("part", body).build()
+        },
+        complete_body("head rows tail"),
+        "memory counts where a guest has it",
+    ));
+    list.push(AttackCase::new(
         "log-in-realloc",
         "calls the host while the host writes arguments",
         |name| {
