@@ -571,6 +571,39 @@ async fn an_address_answers_head_and_ranges_contract_12() {
     assert_eq!(cached.status, 304);
 }
 
+/// The first to ask for a file, here or on another host, may find it cut short.
+#[tokio::test]
+async fn a_file_that_is_cut_short_is_500_until_it_is_whole_again_contract_12() {
+    let row = |row: i32| {
+        let (year, month, day) = (1900 + row / 336, row / 28 % 12 + 1, row % 28 + 1);
+        // Digits that no compression shortens.
+        format!("{year}-{month:02}-{day:02},Auckland,{},true\n", f64::from(row).sin())
+    };
+    let rows: String = (0..10_000).map(row).collect();
+    let app = TestApp::start().await;
+    app.publish(&harvest().with_rows(&format!("date,region,value,final\n{rows}"))).await;
+    let key = app.key(Plan::Enterprise).await;
+    let path = newest_address(&app, &key).await;
+    // Its checksums are in memory.
+    let rows = app.get("/v1/datasets/harvest/data?limit=1").key(&key).send().await;
+    assert_eq!(rows.status, 200);
+    let digest = path.strip_prefix("/share/files/").unwrap().split('?').next().unwrap();
+    let objects = app.folder.path().join("objects/snapshots");
+    let object = objects.join(format!("{digest}.parquet"));
+    let whole = std::fs::read(&object).unwrap();
+    assert!(whole.len() > 3 << 14);
+    for length in [0, 2 << 14, whole.len() - 1] {
+        std::fs::write(&object, &whole[..length]).unwrap();
+        assert_eq!(app.get(&path).send().await.status, 500, "{length}");
+        assert_eq!(app.head(&path).send().await.status, 500, "{length}");
+    }
+    std::fs::write(&object, &whole).unwrap();
+    let reply = app.get(&path).send().await;
+    assert!(reply.status == 200 && reply.body[..] == whole[..]);
+    let head = app.head(&path).send().await;
+    assert_eq!(head.header("content-length"), whole.len().to_string());
+}
+
 #[tokio::test]
 async fn an_address_that_was_changed_or_has_ended_is_403_contract_12() {
     let mut settings = unbounded();

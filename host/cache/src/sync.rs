@@ -71,6 +71,11 @@ where
         }
     }
 
+    /// Waits until what does not fit is gone.
+    pub fn settle(&self) {
+        self.entries.0.run_pending_tasks();
+    }
+
     /// Weight of all entries; a moment late.
     #[must_use]
     pub fn weight(&self) -> u64 {

@@ -3,6 +3,8 @@
 
 mod cached_columns;
 mod cached_dictionaries;
+mod caller_workers;
+mod canonical;
 mod column_cache;
 mod dictionary;
 mod fetch;
@@ -20,6 +22,8 @@ mod value_places;
 pub use metrics::{CacheMetricsSnapshot, ReadMetricsSnapshot};
 
 pub(crate) use cached_columns::CachedColumn;
+pub(crate) use caller_workers::CallerWorkers;
+pub(crate) use canonical::{clear_nulls, with_own_bits};
 pub(crate) use column_cache::{COLUMN_CACHE_BYTES, ColumnCache, KeptColumn, take_rows};
 pub(crate) use dictionary::ColumnDictionary;
 pub(crate) use fetch::{BudgetPermit, FETCH_BUDGET_BYTES, FetchBudget, fetch};

@@ -16,8 +16,8 @@ use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::decode::{
-    self, COLUMN_CACHE_BYTES, ColumnCache, FETCH_BUDGET_BYTES, FetchBudget, FileSource, PageCache,
-    ParquetFile, Projection, ReadMetricsSnapshot, ReadTaskLimits,
+    self, COLUMN_CACHE_BYTES, CallerWorkers, ColumnCache, FETCH_BUDGET_BYTES, FetchBudget,
+    FileSource, PageCache, ParquetFile, Projection, ReadMetricsSnapshot, ReadTaskLimits,
 };
 use crate::filter::RowPredicate;
 use crate::order::{self, OrderedScan, SELECTION_BUDGET_BYTES, SelectionBudget, WantedRows};
@@ -70,8 +70,8 @@ impl Reader {
             u32::try_from(parquet.memory_bytes()).unwrap_or(u32::MAX)
         };
         let parts = ReaderParts {
-            values: StoredValuesCache::new(files.clone(), Arc::clone(&workers)),
-            bounds: RowBoundsCache::new(files.clone(), Arc::clone(&workers)),
+            values: StoredValuesCache::new(files.clone()),
+            bounds: RowBoundsCache::new(files.clone()),
             files,
             workers,
             footers: Cache::weighted(FOOTER_CACHE_BYTES, weigh),
@@ -115,7 +115,8 @@ impl Reader {
         Self { selections: SelectionBudget::new(bytes), ..self }
     }
 
-    /// The same on the account of `holder`, of whose share its selections take their room.
+    /// The same on the account of `holder`: workers put down their time to it, and selections take
+    /// their room of its share.
     #[must_use]
     pub fn for_caller(&self, holder: &CallerShare) -> Self {
         Self { parts: Arc::clone(&self.parts), selections: self.selections.for_caller(holder) }
@@ -167,7 +168,7 @@ impl Reader {
         let projection =
             Projection::new(&source.parquet, &plan.columns, schema)?.with_numbers(numbered);
         let bounds = match plan.bbox {
-            Some(_) => Box::pin(self.parts.bounds.get(&source.parquet)).await?,
+            Some(_) => Box::pin(self.parts.bounds.get(&source)).await?,
             None => None,
         };
         let predicate = RowPredicate::new(&source.parquet, plan, bounds)?;
@@ -298,9 +299,9 @@ impl Reader {
         &self.parts.values
     }
 
-    /// The workers that decode.
-    pub(crate) fn workers(&self) -> &Arc<Workers> {
-        &self.parts.workers
+    /// The workers that decode, on the account of the caller.
+    pub(crate) fn workers(&self) -> CallerWorkers {
+        CallerWorkers::new(&self.parts.workers, self.selections.holder())
     }
 
     /// The stored file with its footer; one load at a time.
@@ -309,10 +310,11 @@ impl Reader {
         snapshot: &Snapshot,
     ) -> Result<FileSource, StorageFailure> {
         let key = (snapshot.file.sha256, snapshot.id);
+        let workers = self.workers();
         let mut loaded = false;
         let load = async {
             loaded = true;
-            decode::open(&self.parts.files, &self.parts.workers, snapshot).await.map(Arc::new)
+            decode::open(&self.parts.files, &workers, snapshot).await.map(Arc::new)
         };
         let parquet = self
             .parts
@@ -324,7 +326,7 @@ impl Reader {
         let parquet = parquet?;
         Ok(FileSource {
             files: self.parts.files.clone(),
-            workers: Arc::clone(&self.parts.workers),
+            workers,
             parquet,
             cache: Arc::clone(&self.parts.cache),
             columns: Arc::clone(&self.parts.columns),

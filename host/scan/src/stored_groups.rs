@@ -10,15 +10,14 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaD
 use parquet::file::statistics::Statistics;
 use yearbook_domain::{Snapshot, StoredFile};
 use yearbook_storage::ObjectStorage;
-use yearbook_workers::Workers;
 
-use crate::decode::{fetch, read_metadata, validate_locations};
+use crate::decode::{CallerWorkers, fetch, read_metadata, validate_locations};
 use crate::{Reader, StorageFailure};
 
 /// The row groups of a file.
 pub struct StoredGroups {
     files: ObjectStorage,
-    workers: Arc<Workers>,
+    workers: CallerWorkers,
     file: StoredFile,
     metadata: Arc<ParquetMetaData>,
 }
@@ -44,9 +43,9 @@ impl Reader {
         let file = snapshot.file.clone();
         // Unlike a reader, a copy needs everything that the footer says.
         let options = ParquetMetaDataOptions::new().with_encoding_stats_as_mask(false);
-        let metadata = read_metadata(files, workers, &file, Some(Arc::new(options))).await?;
+        let metadata = read_metadata(files, &workers, &file, Some(Arc::new(options))).await?;
         validate_locations(&file, &metadata)?;
-        Ok(StoredGroups { files: files.clone(), workers: Arc::clone(workers), file, metadata })
+        Ok(StoredGroups { files: files.clone(), workers, file, metadata })
     }
 }
 

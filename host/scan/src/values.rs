@@ -85,7 +85,7 @@ impl Reader {
     ) -> Result<Option<Arc<StoredValues>>, StorageFailure> {
         // On the heap, and only where values are counted.
         let count = async { Box::pin(self.count_made(snapshot)).await };
-        self.values_cache().get(snapshot, count).await
+        self.values_cache().get(snapshot, &self.workers(), count).await
     }
 
     /// Counts what publishing would have stored beside a file that was made on this machine;
@@ -134,7 +134,7 @@ impl Reader {
         &self,
         snapshot: &Snapshot,
     ) -> Result<DistinctCounts, StorageFailure> {
-        self.values_cache().counts(snapshot).await
+        self.values_cache().counts(snapshot, &self.workers()).await
     }
 }
 

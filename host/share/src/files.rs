@@ -26,7 +26,8 @@ use crate::ShareState;
 /// need not be asked for its size each time. A megabyte.
 const MAX_SIZES: u64 = 8_192;
 
-/// Sizes of files by digest, which never change.
+/// Sizes of files by digest, which never change. Those of damaged files are not remembered: each
+/// was found to be the published one.
 pub(super) struct FileSizes(Cache<Digest, u64>);
 
 impl Default for FileSizes {

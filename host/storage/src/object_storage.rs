@@ -166,13 +166,21 @@ impl ObjectStorage {
         }
     }
 
-    /// Returns the stored file with this digest; `None` when there is nothing under its key.
+    /// Returns the stored file with this digest; `None` when there is nothing under its key. It
+    /// ends where the published one does: its last block is read and checked.
     ///
     /// # Errors
-    /// The store's refusal; absence is not one.
+    /// [`StorageFailure::Damaged`] where it is shorter or longer than what was published; the
+    /// store's refusal; absence is not one.
     pub async fn find(&self, sha256: Digest) -> Result<Option<StoredFile>, StorageFailure> {
         let size = self.size(&StoredFile { sha256, bytes: 0 }).await?;
-        Ok(size.map(|bytes| StoredFile { sha256, bytes }))
+        let Some(bytes) = size else { return Ok(None) };
+        let file = StoredFile { sha256, bytes };
+        match Box::pin(self.get_range(&file, bytes.saturating_sub(1)..bytes)).await {
+            Ok(_) => Ok(Some(file)),
+            Err(StorageFailure::Missing { .. }) => Ok(None),
+            Err(failure) => Err(failure),
+        }
     }
 
     /// Bytes `range` of a stored file.

@@ -15,8 +15,9 @@ use crate::decode::{ParquetFile, Projection};
 /// with long text end where its pages end. 7: so do those of whole tables of long text. 8: the
 /// first part of formats that join batches is half as large. 9: a chunk is compressed in one piece,
 /// and not its segments. 10: rows of a row group that a condition leaves carry only the values
-/// that they use, if they fit a batch. 11: such rows of several row groups are one batch.
-pub const BATCHING_VERSION: u32 = 11;
+/// that they use, if they fit a batch. 11: such rows of several row groups are one batch. 12:
+/// nothing is left under nulls, whichever rows were decoded at once.
+pub const BATCHING_VERSION: u32 = 12;
 
 /// Bytes of a batch aimed at, by the averages of its row group: what goes into a guest, what it
 /// makes of it and what is taken out stay in a core's own cache together (decision 0156).

@@ -4,14 +4,13 @@
 
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, DictionaryArray, Int32Array, PrimitiveArray,
-    UInt32Array,
-};
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, UInt32Array};
 use arrow::buffer::{BooleanBuffer, Buffer};
 use arrow::compute::take;
-use arrow::datatypes::{ArrowPrimitiveType, DataType, Float64Type, Int32Type, Int64Type};
+use arrow::datatypes::Int32Type;
 use arrow::error::ArrowError;
+
+use crate::decode::{clear_nulls, with_own_bits};
 
 /// A dictionary stays whole that has a value for this many rows at most: finding out which are used
 /// would cost more than it saves.
@@ -49,28 +48,9 @@ pub(super) fn compact_dictionary(column: ArrayRef) -> Result<ArrayRef, ArrowErro
     Ok(Arc::new(DictionaryArray::try_new(keys, values)?))
 }
 
-/// The same, with nothing where there is null: decoders leave there what they passed over, and some
-/// formats copy it.
+/// The same, with nothing where there is null.
 pub(super) fn canonical_column(column: ArrayRef) -> Result<ArrayRef, ArrowError> {
-    let column = compact_dictionary(column)?;
-    if column.null_count() == 0 {
-        return Ok(column);
-    }
-    Ok(match column.data_type() {
-        DataType::Boolean => Arc::new(column.as_boolean().iter().collect::<BooleanArray>()),
-        DataType::Int64 => clear_nulls::<Int64Type>(&column),
-        DataType::Float64 => clear_nulls::<Float64Type>(&column),
-        DataType::Dictionary(..) => {
-            let keyed = column.as_dictionary::<Int32Type>();
-            let keys: Int32Array = keyed.keys().iter().collect();
-            Arc::new(DictionaryArray::try_new(keys, Arc::clone(keyed.values()))?)
-        }
-        _ => column,
-    })
-}
-
-fn clear_nulls<T: ArrowPrimitiveType>(column: &ArrayRef) -> ArrayRef {
-    Arc::new(column.as_primitive::<T>().iter().collect::<PrimitiveArray<T>>())
+    with_own_bits(clear_nulls(compact_dictionary(column)?)?)
 }
 
 #[cfg(test)]
@@ -79,6 +59,7 @@ mod tests {
 
     use arrow::array::StringArray;
     use arrow::compute::cast;
+    use arrow::datatypes::DataType;
 
     use super::*;
 

@@ -19,7 +19,7 @@ use super::kept_rows::RowsToTake;
 use super::long_text;
 use crate::StorageFailure;
 use crate::decode::{
-    BudgetPermit, CachedColumn, FileSource, ParquetFile, Projection, RowRange,
+    BudgetPermit, CachedColumn, FileSource, ParquetFile, Projection, RowRange, clear_nulls,
     is_dictionary_encoded, is_one_task,
 };
 use crate::filter::{FEW_ROWS, FoundRows, RowPredicate, match_rows};
@@ -269,19 +269,17 @@ impl ScanContext {
         let context = Arc::clone(self);
         let in_parts = rest.is_some() || !dictionaries.is_empty();
         let arrange = move |batch: RecordBatch| {
-            let mut columns = batch.columns().to_vec();
+            let rows = batch.num_rows();
+            let mut columns = batch.into_parts().1;
             let dictionaries = if in_parts {
                 share_dictionaries(&mut columns, dictionaries)?
             } else {
                 dictionaries
             };
-            if sparse {
-                columns = columns.into_iter().map(canonical_column).collect::<Result<_, _>>()?;
-            }
-            Ok::<_, ParquetError>((
-                split_by_weight(context.projection.arrange(&columns, batch.num_rows())?),
-                dictionaries,
-            ))
+            let canonical = if sparse { canonical_column } else { clear_nulls };
+            let columns = columns.into_iter().map(canonical).collect::<Result<Vec<_>, _>>()?;
+            let batch = context.projection.arrange(&columns, rows)?;
+            Ok::<_, ParquetError>((split_by_weight(batch), dictionaries))
         };
         let Some((reader, (mut slices, dictionaries))) =
             self.source.batch(group, reader, arrange).await?

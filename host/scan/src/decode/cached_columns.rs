@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray};
-use arrow::compute::concat;
-use arrow::datatypes::Int32Type;
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, RecordBatch};
+use arrow::compute::{cast, concat};
+use arrow::datatypes::{DataType, Int32Type};
 use arrow::error::ArrowError;
 use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
 use parquet::arrow::ProjectionMask;
 use parquet::errors::ParquetError;
 
+use super::canonical::{clear_nulls, with_own_bits};
 use super::file_source::FileSource;
 use super::footer::{ColumnChunkId, is_dictionary_encoded};
 use super::page_location::{PageLocation, pages_covering};
@@ -109,8 +110,9 @@ impl FileSource {
                     let page = array.slice(part.rows.start - start, part.rows.len());
                     let bytes = page.to_data().get_slice_memory_size().unwrap_or(0);
                     self.cache.metrics.page_bytes.add(bytes as u64);
-                    part.array =
-                        Some(self.cache_page(self.parquet.chunk_id(group, leaf), part.page, page));
+                    let chunk = self.parquet.chunk_id(group, leaf);
+                    let page = self.part_alone(chunk, &page)?;
+                    part.array = Some(self.cache_page(chunk, part.page, page));
                 }
             }
         }
@@ -148,21 +150,47 @@ impl FileSource {
         );
         let length = rows.len();
         let range = RowRange { group, rows, wanted: None };
+        let cleared = |batch: RecordBatch| {
+            let columns = batch.into_parts().1.into_iter().map(clear_nulls);
+            Ok::<_, ParquetError>(columns.collect::<Result<Vec<_>, ArrowError>>()?)
+        };
         let decoded = match self.reader(&self.parquet.output, mask, range, length).await? {
-            Some(reader) => self.batch(group, reader, Ok::<_, ParquetError>).await?,
+            Some(reader) => self.batch(group, reader, cleared).await?,
             None => None,
         };
         match decoded {
-            Some((_, batch))
-                if batch.num_rows() == length && batch.num_columns() == leaves.len() =>
+            Some((_, columns))
+                if columns.len() == leaves.len()
+                    && columns.iter().all(|column| column.len() == length) =>
             {
-                Ok(batch.columns().to_vec())
+                Ok(columns)
             }
             _ => Err(StorageFailure::damaged(
                 &self.parquet.key,
                 format!("row group {group} has fewer rows than the footer says"),
             )),
         }
+    }
+
+    /// Part of what was decoded at once, as if it had been decoded alone: which of its neighbours
+    /// were decoded with it is decided by what was in memory.
+    fn part_alone(
+        &self,
+        chunk: ColumnChunkId,
+        part: &ArrayRef,
+    ) -> Result<ArrayRef, StorageFailure> {
+        let of_chunk = self.parquet.metadata.row_group(chunk.group).column(chunk.leaf);
+        let alone = match part.data_type() {
+            // It has a dictionary of all that was decoded.
+            DataType::Dictionary(_, values) if !is_dictionary_encoded(of_chunk) => {
+                cast(part, values).and_then(|texts| cast(&texts, part.data_type()))
+            }
+            _ => with_own_bits(Arc::clone(part)),
+        };
+        alone.map_err(|error| {
+            let why = format!("row group {}: {error}", chunk.group);
+            StorageFailure::damaged(&self.parquet.key, why)
+        })
     }
 
     /// Keeps a page for the next read; returns it with the dictionary that all pages of its chunk
@@ -175,13 +203,19 @@ impl FileSource {
             .filter(|_| is_dictionary_encoded(of_chunk))
             .and_then(|keyed| {
                 let dictionary = self.shared_dictionary(chunk, keyed.values());
-                let shared =
-                    DictionaryArray::try_new(keyed.keys().clone(), Arc::clone(dictionary.values()));
-                shared.ok().map(|shared| Arc::new(shared) as ArrayRef)
+                let values = Arc::clone(dictionary.values());
+                DictionaryArray::try_new(keyed.keys().clone(), values).ok()
             });
-        let array = shared.unwrap_or(array);
-        self.cache.insert_page(chunk, page, Arc::clone(&array));
-        array
+        match shared {
+            Some(shared) => {
+                self.cache.insert_keys(chunk, page, &shared);
+                Arc::new(shared)
+            }
+            None => {
+                self.cache.insert_page(chunk, page, Arc::clone(&array));
+                array
+            }
+        }
     }
 }
 
@@ -219,16 +253,23 @@ fn concat_parts(parts: &[&PageSlice], rows: &Range<usize>) -> Result<ArrayRef, A
     if let [only] = cut.as_slice() {
         return Ok(Arc::clone(only));
     }
-    // Keys alone are joined where the dictionary is one and the same.
+    let joined = |parts: &[ArrayRef]| {
+        concat(&parts.iter().map(|array| &**array).collect::<Vec<&dyn Array>>())
+    };
     let keyed: Vec<_> =
         cut.iter().filter_map(|array| array.as_dictionary_opt::<Int32Type>()).collect();
-    if let Some(first) = keyed.first()
-        && keyed.len() == cut.len()
-        && keyed.iter().all(|other| Arc::ptr_eq(other.values(), first.values()))
-    {
+    let Some(first) = keyed.first().filter(|_| keyed.len() == cut.len()) else {
+        return joined(&cut);
+    };
+    // Keys alone are joined where the dictionary is the same, which may have come into memory anew.
+    let values = first.values();
+    if keyed.iter().all(|other| Arc::ptr_eq(other.values(), values) || other.values() == values) {
         let keys: Vec<&dyn Array> = keyed.iter().map(|keyed| keyed.keys() as &dyn Array).collect();
         let keys = concat(&keys)?.as_primitive::<Int32Type>().clone();
-        return Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(first.values()))?));
+        return Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(values))?));
     }
-    concat(&cut.iter().map(|array| &**array).collect::<Vec<&dyn Array>>())
+    // What dictionaries of parts are joined to is decided by their rows alone.
+    let texts = cut.iter().map(|part| cast(part, values.data_type()));
+    let texts = joined(&texts.collect::<Result<Vec<_>, ArrowError>>()?)?;
+    cast(&texts, first.data_type())
 }

@@ -8,14 +8,14 @@ use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use yearbook_domain::StoredFile;
 use yearbook_storage::ObjectStorage;
-use yearbook_workers::Workers;
 
+use super::caller_workers::CallerWorkers;
 use crate::StorageFailure;
 
 /// Bytes of several ranges: [`ObjectStorage::get_ranges`].
 pub(crate) async fn fetch(
     files: &ObjectStorage,
-    workers: &Workers,
+    workers: &CallerWorkers,
     file: &StoredFile,
     ranges: &[Range<u64>],
 ) -> Result<Vec<Bytes>, StorageFailure> {

@@ -15,8 +15,8 @@ use parquet::arrow::push_decoder::{
 };
 use parquet::errors::ParquetError;
 use yearbook_storage::ObjectStorage;
-use yearbook_workers::Workers;
 
+use super::caller_workers::CallerWorkers;
 use super::column_cache::ColumnCache;
 use super::fetch::FetchBudget;
 use super::footer::ParquetFile;
@@ -28,7 +28,8 @@ use crate::StorageFailure;
 #[derive(Clone)]
 pub(crate) struct FileSource {
     pub(crate) files: ObjectStorage,
-    pub(crate) workers: Arc<Workers>,
+    /// On the account of the caller who reads.
+    pub(crate) workers: CallerWorkers,
     pub(crate) parquet: Arc<ParquetFile>,
     pub(crate) cache: Arc<PageCache>,
     pub(crate) columns: Arc<ColumnCache>,

@@ -19,8 +19,8 @@ use parquet::file::metadata::{
 };
 use yearbook_domain::{Snapshot, StoredFile};
 use yearbook_storage::ObjectStorage;
-use yearbook_workers::Workers;
 
+use super::caller_workers::CallerWorkers;
 use super::dictionary::validate_dictionary_page;
 use super::fetch::fetch;
 use super::kept_bytes::KeptBytes;
@@ -210,7 +210,7 @@ impl ParquetFile {
 /// Reads and decodes the footer of a snapshot's file.
 pub(crate) async fn open(
     files: &ObjectStorage,
-    workers: &Workers,
+    workers: &CallerWorkers,
     snapshot: &Snapshot,
 ) -> Result<ParquetFile, StorageFailure> {
     let metadata = read_metadata(files, workers, &snapshot.file, None).await?;
@@ -220,7 +220,7 @@ pub(crate) async fn open(
 /// Reads and decodes the footer of `file` and its page indexes, of which nothing is checked.
 pub(crate) async fn read_metadata(
     files: &ObjectStorage,
-    workers: &Workers,
+    workers: &CallerWorkers,
     file: &StoredFile,
     options: Option<Arc<ParquetMetaDataOptions>>,
 ) -> Result<Arc<ParquetMetaData>, StorageFailure> {

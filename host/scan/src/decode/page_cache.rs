@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, NullArray};
+use arrow::datatypes::{DataType, Int32Type};
 use yearbook_cache::BlockingCache;
 
 use super::dictionary::ColumnDictionary;
@@ -25,6 +26,7 @@ const DICTIONARY_CACHE_BYTES: u64 = 64 << 20;
 
 /// Pages and dictionaries of all files, each within its bound.
 pub(crate) struct PageCache {
+    /// Those of a chunk with a dictionary hold numbers of its values and not the values.
     pages: BlockingCache<(ColumnChunkId, usize), ArrayRef>,
     dictionaries: BlockingCache<ColumnChunkId, Arc<ColumnDictionary>>,
     /// Counters of reading since the start.
@@ -34,20 +36,28 @@ pub(crate) struct PageCache {
 impl PageCache {
     /// Nothing yet.
     pub(crate) fn new() -> Self {
-        let page = |_: &(ColumnChunkId, usize), page: &ArrayRef| entry_weight(array_bytes(page));
+        Self::with_dictionary_bytes(DICTIONARY_CACHE_BYTES)
+    }
+
+    /// The same with dictionaries of so many bytes.
+    pub(crate) fn with_dictionary_bytes(bytes: u64) -> Self {
+        let page = |_: &(ColumnChunkId, usize), page: &ArrayRef| {
+            entry_weight(page.get_buffer_memory_size())
+        };
         let dictionary = |_: &ColumnChunkId, dictionary: &Arc<ColumnDictionary>| {
             entry_weight(dictionary.bytes())
         };
         Self {
             pages: BlockingCache::weighted(PAGE_CACHE_BYTES, page),
-            dictionaries: BlockingCache::weighted(DICTIONARY_CACHE_BYTES, dictionary),
+            dictionaries: BlockingCache::weighted(bytes, dictionary),
             metrics: ReadMetrics::default(),
         }
     }
 
-    /// A page decoded for clients, if it is here.
+    /// A page decoded for clients, if it is here, and so is the dictionary of its chunk.
     pub(crate) fn page(&self, chunk: ColumnChunkId, page: usize) -> Option<ArrayRef> {
         let page = self.pages.get(&(chunk, page));
+        let page = page.and_then(|page| self.with_values(chunk, page));
         self.metrics.kept_pages.record_lookup(page.is_some());
         page
     }
@@ -59,9 +69,38 @@ impl PageCache {
 
     /// Keeps a page, unless it is large.
     pub(crate) fn insert_page(&self, chunk: ColumnChunkId, page: usize, array: ArrayRef) {
-        if array_bytes(&array) <= MAX_CACHED_PAGE_BYTES {
+        if array.get_buffer_memory_size() <= MAX_CACHED_PAGE_BYTES {
             self.pages.insert((chunk, page), array);
         }
+    }
+
+    /// The same of a page whose dictionary is that of its chunk: one that goes is gone, whatever
+    /// pages of it are here.
+    pub(crate) fn insert_keys(
+        &self,
+        chunk: ColumnChunkId,
+        page: usize,
+        keyed: &DictionaryArray<Int32Type>,
+    ) {
+        let none = NullArray::new(keyed.values().len());
+        self.insert_page(chunk, page, Arc::new(keyed.with_values(Arc::new(none))));
+    }
+
+    /// A page as it was before [`Self::insert_keys`]; `None` where its values are gone.
+    fn with_values(&self, chunk: ColumnChunkId, page: ArrayRef) -> Option<ArrayRef> {
+        let keyed = page.as_dictionary_opt::<Int32Type>();
+        let keyed = keyed.filter(|keyed| *keyed.values().data_type() == DataType::Null);
+        let Some(keyed) = keyed else { return Some(page) };
+        let dictionary = self.dictionaries.get(&chunk)?;
+        let values = dictionary.values();
+        let is_same = values.len() == keyed.values().len();
+        is_same.then(|| Arc::new(keyed.with_values(Arc::clone(values))) as ArrayRef)
+    }
+
+    /// Waits until dictionaries that do not fit are gone.
+    #[cfg(test)]
+    pub(crate) fn settle(&self) {
+        self.dictionaries.settle();
     }
 
     /// A dictionary, if it is here.
@@ -81,15 +120,47 @@ impl PageCache {
     }
 }
 
-/// Bytes of an array without the dictionary that it shares with others.
-fn array_bytes(array: &ArrayRef) -> usize {
-    match array.as_any_dictionary_opt() {
-        Some(keyed) => keyed.keys().get_buffer_memory_size(),
-        None => array.get_buffer_memory_size(),
-    }
-}
-
 /// With what an entry costs beside its bytes.
 pub(super) fn entry_weight(bytes: usize) -> u32 {
     u32::try_from(bytes.saturating_add(256)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use arrow::array::{Int32Array, StringArray};
+
+    use super::*;
+
+    #[test]
+    fn pages_hold_no_dictionary_that_is_gone() {
+        // Half a megabyte each.
+        let texts = |group: usize| {
+            let texts = (0..500).map(|text| format!("{group:04} {text:0995}"));
+            Arc::new(StringArray::from_iter_values(texts)) as ArrayRef
+        };
+        let bytes = ColumnDictionary::new(texts(0)).bytes();
+        let cache = PageCache::with_dictionary_bytes(2 * u64::from(entry_weight(bytes)));
+        let chunks = (0..200).map(|group| ColumnChunkId { file: 0, group, leaf: 0 });
+        let insert = |chunk: ColumnChunkId| {
+            let values = ColumnDictionary::new(texts(chunk.group));
+            let dictionary = cache.get_or_insert_dictionary(chunk, values);
+            let keys = Int32Array::from_iter_values((0..500).rev());
+            let keyed = DictionaryArray::try_new(keys, Arc::clone(dictionary.values())).unwrap();
+            cache.insert_keys(chunk, 0, &keyed);
+            if let Some(found) = cache.page(chunk, 0) {
+                assert_eq!(found.to_data(), keyed.to_data(), "it is what it was");
+            }
+            cache.settle();
+            Arc::downgrade(dictionary.values())
+        };
+        let dictionaries: Vec<_> = chunks.clone().map(insert).collect();
+        (0..10).for_each(|_| cache.settle());
+        // Memory of what has just gone is given back a moment later.
+        let held = dictionaries.iter().filter(|dictionary| dictionary.strong_count() > 0).count();
+        assert!(held <= 20, "{held} dictionaries are held, and two are counted");
+        let pages = chunks.filter(|chunk| cache.page(*chunk, 0).is_some()).count();
+        assert!((1..=2).contains(&pages), "{pages} pages have their values");
+    }
 }

@@ -69,14 +69,21 @@ pub(super) fn page_rows(
     if pages.len() as u64 != index.num_pages() {
         return None;
     }
+    let is_open = pages.iter().map(|page| {
+        let bounds = page_bounds(index, page.page, page.rows.len() as u64);
+        coverage(predicate, &bounds) != Coverage::Nothing
+    });
+    let is_open: Vec<bool> = is_open.collect();
+    // Most columns are not clustered; bits of all rows would take longer than a look at all pages.
+    if !is_open.contains(&false) {
+        return None;
+    }
     let mut rows = BooleanBufferBuilder::new(all.len());
-    for page in pages {
-        let length = page.rows.len();
-        let bounds = page_bounds(index, page.page, length as u64);
-        rows.append_n(length, coverage(predicate, &bounds) != Coverage::Nothing);
+    for (page, is_open) in pages.iter().zip(is_open) {
+        rows.append_n(page.rows.len(), is_open);
     }
     let rows = rows.finish();
-    (rows.len() == all.len() && rows.has_false()).then_some(rows)
+    (rows.len() == all.len()).then_some(rows)
 }
 
 fn page_bounds(index: &ColumnIndexMetaData, page: usize, rows: u64) -> Bounds<'_> {

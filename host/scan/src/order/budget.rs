@@ -47,6 +47,11 @@ impl SelectionBudget {
         Self { room: Arc::clone(&self.room), holder: holder.clone() }
     }
 
+    /// The account.
+    pub(crate) fn holder(&self) -> &CallerShare {
+        &self.holder
+    }
+
     /// Waits for room for `bytes`. The request's deadline bounds the wait.
     ///
     /// # Errors

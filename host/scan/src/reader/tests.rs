@@ -4,6 +4,7 @@
 
 mod bounds;
 mod boxes;
+mod callers;
 mod conditions;
 mod counted;
 mod damage;
@@ -15,6 +16,7 @@ mod numbered;
 mod ordered;
 mod ordered_reads;
 mod ordered_room;
+mod same_bytes;
 mod undated;
 
 use arrow::array::{Array, AsArray, RecordBatch};

@@ -7,13 +7,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use yearbook_cache::Cache;
 use yearbook_domain::{Digest, Snapshot, StoredFile};
+use yearbook_shares::CallerShare;
 use yearbook_storage::{ObjectStorage, Sidecar};
 use yearbook_workers::Workers;
 
 use super::row_cells::{BoxRows, RowCells};
 use super::stored::{self, GroupEntry};
 use crate::StorageFailure;
-use crate::decode::{FileSource, ParquetFile};
+use crate::decode::{CallerWorkers, FileSource};
 use crate::geometry_box::{GeometryBox, Overlap};
 
 /// Bytes of heads in memory. One of a table of a million rows has some 500.
@@ -24,6 +25,9 @@ const CELL_CACHE_BYTES: u64 = 80 << 20;
 
 /// Bytes read at first: the heads of most files.
 const FIRST_BYTES: u64 = 16 << 10;
+
+/// Bytes of a head at most where the row groups of its file are not known: those of 350,000.
+const MAX_HEAD_BYTES: u64 = 16 << 20;
 
 /// Time after which they are looked for again: publishing again and `yearbook migrate` store what
 /// is missing.
@@ -46,7 +50,7 @@ pub(crate) struct RowBounds {
 }
 
 impl RowBoundsCache {
-    pub(crate) fn new(files: ObjectStorage, workers: Arc<Workers>) -> Self {
+    pub(crate) fn new(files: ObjectStorage) -> Self {
         let of_head = |_: &Digest, groups: &Option<Arc<[GroupEntry]>>| {
             let groups = groups.as_ref().map_or(0, |groups| groups.len());
             u32::try_from(100 + groups * size_of::<GroupEntry>()).unwrap_or(u32::MAX)
@@ -56,7 +60,7 @@ impl RowBoundsCache {
             u32::try_from(100 + bytes).unwrap_or(u32::MAX)
         };
         Self {
-            store: BoundsStore { files, workers },
+            store: BoundsStore { files },
             heads: Cache::weighted_and_expiring(HEAD_CACHE_BYTES, of_head, REFRESH),
             cells: Cache::weighted_and_expiring(CELL_CACHE_BYTES, of_cells, REFRESH),
         }
@@ -68,18 +72,18 @@ impl RowBoundsCache {
     /// The store's refusal.
     pub(crate) async fn get(
         &self,
-        parquet: &ParquetFile,
+        source: &FileSource,
     ) -> Result<Option<RowBounds>, StorageFailure> {
-        let groups = self.heads.try_get_with(parquet.file.sha256, self.load(parquet)).await;
+        let sha256 = source.parquet.file.sha256;
+        let groups = self.heads.try_get_with(sha256, self.load(source)).await;
         let groups = groups.map_err(|shared| StorageFailure::clone(&shared))?;
         Ok(groups.map(|groups| RowBounds { cache: self.clone(), groups }))
     }
 
-    async fn load(
-        &self,
-        parquet: &ParquetFile,
-    ) -> Result<Option<Arc<[GroupEntry]>>, StorageFailure> {
-        let groups = match self.store.head(&parquet.file).await {
+    async fn load(&self, source: &FileSource) -> Result<Option<Arc<[GroupEntry]>>, StorageFailure> {
+        let parquet = &source.parquet;
+        let most = stored::bytes_of_head(parquet.metadata.num_row_groups());
+        let groups = match self.store.head(&source.workers, &parquet.file, most).await {
             Ok(Some(groups)) => groups,
             Ok(None) => {
                 tracing::warn!(
@@ -112,7 +116,7 @@ impl RowBoundsCache {
         let file = &source.parquet.file;
         let rows = entry.rows as usize;
         let read = async {
-            let chunk = self.store.chunk(file, entry).await?;
+            let chunk = self.store.chunk(&source.workers, file, entry).await?;
             let parse = move || Ok(RowCells::parse(&chunk, rows).map(Arc::new));
             let cells = source.run_on_worker(group, parse).await?;
             cells.ok_or_else(|| damaged(file, "the bounds of a row group are of no known form"))
@@ -170,11 +174,13 @@ pub async fn row_bounds_are_intact(
     if !snapshot.has_geometry() {
         return Ok(true);
     }
-    let store = BoundsStore { files: files.clone(), workers: Arc::clone(workers) };
+    let store = BoundsStore { files: files.clone() };
+    let workers = CallerWorkers::new(workers, &CallerShare::default());
     let checked = async {
-        let Some(groups) = store.head(&snapshot.file).await? else { return Ok(false) };
+        let head = store.head(&workers, &snapshot.file, MAX_HEAD_BYTES).await?;
+        let Some(groups) = head else { return Ok(false) };
         for group in groups.iter().filter(|group| !group.range.is_empty()) {
-            store.chunk(&snapshot.file, group).await?;
+            store.chunk(&workers, &snapshot.file, group).await?;
         }
         Ok(groups.iter().map(|group| u64::from(group.rows)).sum::<u64>() == snapshot.rows)
     };
@@ -188,17 +194,25 @@ pub async fn row_bounds_are_intact(
 #[derive(Clone)]
 struct BoundsStore {
     files: ObjectStorage,
-    workers: Arc<Workers>,
 }
 
 impl BoundsStore {
-    /// Row groups of the bounds stored beside a file; `None` where there are none.
-    async fn head(&self, file: &StoredFile) -> Result<Option<Vec<GroupEntry>>, StorageFailure> {
-        let Some(mut head) = self.read(file, 0..FIRST_BYTES).await? else { return Ok(None) };
+    /// Row groups of the bounds stored beside a file; `None` where there are none. A head that says
+    /// that it has more than `most` bytes is damaged: its checksum stands at its end.
+    async fn head(
+        &self,
+        workers: &CallerWorkers,
+        file: &StoredFile,
+        most: u64,
+    ) -> Result<Option<Vec<GroupEntry>>, StorageFailure> {
+        let first = self.read(workers, file, 0..FIRST_BYTES).await?;
+        let Some(mut head) = first else { return Ok(None) };
         let damaged = || damaged(file, "its head is damaged, or of another file");
-        let bytes = stored::head_bytes(&head).ok_or_else(damaged)?;
+        let bytes = stored::head_bytes(&head).filter(|bytes| *bytes <= most);
+        let bytes = bytes.ok_or_else(damaged)?;
         if bytes > head.len() as u64 && head.len() as u64 == FIRST_BYTES {
-            let Some(whole) = self.read(file, 0..bytes).await? else { return Ok(None) };
+            let whole = self.read(workers, file, 0..bytes).await?;
+            let Some(whole) = whole else { return Ok(None) };
             head = whole;
         }
         let head = usize::try_from(bytes).ok().and_then(|bytes| head.get(..bytes));
@@ -207,14 +221,20 @@ impl BoundsStore {
     }
 
     /// Stored bounds of a row group that has some.
-    async fn chunk(&self, file: &StoredFile, entry: &GroupEntry) -> Result<Bytes, StorageFailure> {
-        let bytes = self.read(file, entry.range.clone()).await?;
+    async fn chunk(
+        &self,
+        workers: &CallerWorkers,
+        file: &StoredFile,
+        entry: &GroupEntry,
+    ) -> Result<Bytes, StorageFailure> {
+        let bytes = self.read(workers, file, entry.range.clone()).await?;
         let verified = bytes.and_then(|bytes| entry.verify(bytes));
         verified.ok_or_else(|| damaged(file, "a checksum differs"))
     }
 
     async fn read(
         &self,
+        workers: &CallerWorkers,
         file: &StoredFile,
         range: Range<u64>,
     ) -> Result<Option<Bytes>, StorageFailure> {
@@ -223,7 +243,7 @@ impl BoundsStore {
         }
         let (files, stored) = (self.files.clone(), file.clone());
         let job = move || files.get_sidecar_range_blocking(&stored, Sidecar::Bounds, range);
-        let read = self.workers.run(job).await;
+        let read = workers.run(job).await;
         read.map_err(|_| StorageFailure::ShuttingDown { what: ObjectStorage::key(file) })?
     }
 }

@@ -55,11 +55,19 @@ pub(super) fn head(sha256: &Digest, groups: &[GroupEntry]) -> Vec<u8> {
     head
 }
 
-/// Returns the length of the head that `bytes` begin with.
+/// Returns the length of a head of so many row groups.
+pub(super) fn bytes_of_head(groups: usize) -> u64 {
+    (PREFIX_BYTES + groups * ENTRY_BYTES + 4) as u64
+}
+
+/// Returns the length that the head that `bytes` begin with says that it has; `None` where it is no
+/// head. Nothing of it has been checked.
 pub(super) fn head_bytes(bytes: &[u8]) -> Option<u64> {
+    if !bytes.starts_with(&MAGIC) {
+        return None;
+    }
     let number = bytes.get(PREFIX_BYTES - 4..)?.first_chunk()?;
-    let groups = u32::from_le_bytes(*number) as usize;
-    Some((PREFIX_BYTES + groups * ENTRY_BYTES + 4) as u64)
+    Some(bytes_of_head(u32::from_le_bytes(*number) as usize))
 }
 
 /// Reads the head of the bounds of the file `sha256`; `None` where it is damaged or another's.

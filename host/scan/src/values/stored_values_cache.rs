@@ -7,10 +7,10 @@ use yearbook_cache::Cache;
 use yearbook_domain::values::StoredValues;
 use yearbook_domain::{Digest, Snapshot};
 use yearbook_storage::{ObjectStorage, Sidecar};
-use yearbook_workers::Workers;
 
 use super::compression::inflate;
 use crate::StorageFailure;
+use crate::decode::CallerWorkers;
 
 /// Bytes of values in memory.
 const MAX_BYTES: u64 = 64 << 20;
@@ -32,7 +32,6 @@ pub type DistinctCounts = Arc<[Option<u32>]>;
 #[derive(Clone)]
 pub(crate) struct StoredValuesCache {
     files: ObjectStorage,
-    workers: Arc<Workers>,
     known: Cache<Digest, Entry>,
     counts: Cache<Digest, DistinctCounts>,
 }
@@ -44,12 +43,12 @@ struct Entry {
 }
 
 impl StoredValuesCache {
-    pub(crate) fn new(files: ObjectStorage, workers: Arc<Workers>) -> Self {
+    pub(crate) fn new(files: ObjectStorage) -> Self {
         let weigh = |_: &Digest, entry: &Entry| {
             u32::try_from(size_of::<Entry>() + EXPANSION * entry.bytes).unwrap_or(u32::MAX)
         };
         let known = Cache::weighted_and_expiring(MAX_BYTES, weigh, REFRESH);
-        Self { files, workers, known, counts: Cache::new(COUNTED_FILES) }
+        Self { files, known, counts: Cache::new(COUNTED_FILES) }
     }
 
     /// Returns the values stored beside the file of `snapshot`, or what `count` makes where none
@@ -60,10 +59,11 @@ impl StoredValuesCache {
     pub(crate) async fn get(
         &self,
         snapshot: &Snapshot,
+        workers: &CallerWorkers,
         count: impl Future<Output = Result<Option<StoredValues>, StorageFailure>> + Send,
     ) -> Result<Option<Arc<StoredValues>>, StorageFailure> {
         let load = async {
-            let stored = self.load(snapshot).await?;
+            let stored = self.load(snapshot, workers).await?;
             if stored.values.is_some() {
                 return Ok(stored);
             }
@@ -88,6 +88,7 @@ impl StoredValuesCache {
     pub(crate) async fn counts(
         &self,
         snapshot: &Snapshot,
+        workers: &CallerWorkers,
     ) -> Result<DistinctCounts, StorageFailure> {
         let digest = snapshot.file.sha256;
         if let Some(counts) = self.counts.get(&digest).await {
@@ -96,7 +97,7 @@ impl StoredValuesCache {
         // A list of all datasets would drive everybody's values out of memory.
         let values = match self.known.get(&digest).await {
             Some(entry) => entry.values,
-            None => self.load(snapshot).await?.values,
+            None => self.load(snapshot, workers).await?.values,
         };
         let Some(values) = values else { return Ok(vec![None; snapshot.columns.len()].into()) };
         let count =
@@ -106,7 +107,11 @@ impl StoredValuesCache {
         Ok(counts)
     }
 
-    async fn load(&self, snapshot: &Snapshot) -> Result<Entry, StorageFailure> {
+    async fn load(
+        &self,
+        snapshot: &Snapshot,
+        workers: &CallerWorkers,
+    ) -> Result<Entry, StorageFailure> {
         let found = self.files.get_sidecar(&snapshot.file, Sidecar::Values).await;
         let stored = match found {
             Ok(Some(stored)) => stored,
@@ -122,7 +127,7 @@ impl StoredValuesCache {
             let values = StoredValues::from_json(&json).map_err(|failure| failure.to_string())?;
             Ok::<_, String>(Entry { values: Some(Arc::new(values)), bytes: json.len() })
         };
-        let parsed = self.workers.run(parse).await;
+        let parsed = workers.run(parse).await;
         let parsed = parsed.map_err(|_| StorageFailure::ShuttingDown {
             what: ObjectStorage::key(&snapshot.file),
         })?;

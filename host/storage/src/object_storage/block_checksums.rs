@@ -37,6 +37,11 @@ impl BlockChecksums {
         (whole && intact).then(|| Self(sums.iter().map(|sum| u32::from_le_bytes(*sum)).collect()))
     }
 
+    /// Returns whether they are of a file of so many bytes, to the block.
+    pub(super) fn are_of(&self, file_bytes: u64) -> bool {
+        self.0.len() as u64 == file_bytes.div_ceil(BLOCK_BYTES)
+    }
+
     /// Size of the stored form of a file of `file_bytes`, bytes.
     pub(super) fn stored_size(file_bytes: u64) -> u64 {
         (file_bytes.div_ceil(BLOCK_BYTES) + 1) * 4

@@ -133,6 +133,40 @@ async fn missing_and_truncated_objects_are_named() {
 }
 
 #[tokio::test]
+async fn a_file_that_is_found_has_the_size_that_was_published() {
+    let (dir, files) = store();
+    let source = dir.path().join("source");
+    let bytes: Vec<u8> = (0..100_000_u32).map(|at| u8::try_from(at % 251).unwrap()).collect();
+    std::fs::write(&source, &bytes).unwrap();
+    let file = files.put_snapshot(&source).await.unwrap();
+    let folder = dir.path().join("a/store");
+    let object = folder.join(ObjectStorage::key(&file));
+    let remote = || {
+        let store = object_store::local::LocalFileSystem::new_with_prefix(&folder).unwrap();
+        ObjectStorage::from_store(Arc::new(store))
+    };
+    let longer = [&bytes[..], &[0; 20_000]].concat();
+    for known in [false, true] {
+        for files in [ObjectStorage::open(&format!("file:{}", folder.display())).unwrap(), remote()]
+        {
+            if known {
+                // Its checksums are in memory.
+                assert_eq!(files.find(file.sha256).await.unwrap().as_ref(), Some(&file));
+            }
+            for length in [0, 5, 2 << 14, 99_999, 100_001, 120_000] {
+                std::fs::write(&object, &longer[..length]).unwrap();
+                let found = files.find(file.sha256).await;
+                assert!(matches!(found, Err(StorageFailure::Damaged { .. })), "{length} {found:?}");
+            }
+            std::fs::write(&object, &bytes).unwrap();
+            assert_eq!(files.find(file.sha256).await.unwrap().as_ref(), Some(&file));
+        }
+    }
+    std::fs::remove_file(&object).unwrap();
+    assert_eq!(files.find(file.sha256).await.unwrap(), None);
+}
+
+#[tokio::test]
 async fn an_upload_that_fails_leaves_nothing_visible() {
     let (dir, files) = store();
     assert!(files.put_snapshot(&dir.path().join("absent")).await.is_err());

@@ -255,6 +255,11 @@ impl BlockRanges {
         sums: &BlockChecksums,
         got: &[Bytes],
     ) -> Result<Vec<Bytes>, StorageFailure> {
+        // Of a size that somebody only believes.
+        if !sums.are_of(self.file.bytes) {
+            let why = format!("{} bytes are not as many as were published", self.file.bytes);
+            return Err(StorageFailure::damaged(&ObjectStorage::key(&self.file), why));
+        }
         for (at, bytes) in self.whole.iter().zip(got) {
             let why =
                 |block| format!("the block at byte {block} does not have its published checksum");

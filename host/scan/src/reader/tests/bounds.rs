@@ -19,7 +19,12 @@ const CUT: u64 = 36;
 /// A map of squares of a tenth of a degree, each with `corners` of 14 bytes on one side, in row
 /// groups of 2,000 and pages of `page`.
 pub(super) async fn squares(page: usize, corners: usize) -> StoredFixture {
-    let options = FixtureOptions { group: 2_000, page, ..FixtureOptions::rows(SIDE * SIDE) };
+    squares_in_groups(2_000, page, corners).await
+}
+
+/// The same in row groups of `group`.
+async fn squares_in_groups(group: usize, page: usize, corners: usize) -> StoredFixture {
+    let options = FixtureOptions { group, page, ..FixtureOptions::rows(SIDE * SIDE) };
     let square = |row: usize| {
         let [x, y] = [row % SIDE, row / SIDE].map(|at| at as f64 / 10.0);
         let along = |step: usize| format!("{:.4} {y:.4}", x + step as f64 / 10_000.0);
@@ -154,6 +159,32 @@ async fn bounds_that_are_missing_damaged_or_of_another_file_are_not_used_contrac
     assert!(cost(&reader).0 <= CUT);
     let key = Sidecar::Bounds.key(&stored.snapshot.file);
     assert!(key.ends_with(".bounds"), "{key}");
+}
+
+#[tokio::test]
+async fn a_number_of_row_groups_is_not_believed_before_its_checksum_contract_15() {
+    // 500 row groups, whose head is read in two parts.
+    let stored = squares_in_groups(20, 20, 4).await;
+    let plan = boxed(&stored, PART);
+    let plain = stored.afresh(None);
+    let expected = read(&plain, &plan).await.unwrap();
+    stored.store_bounds(1 << 20).await;
+    let reader = stored.afresh(None);
+    assert_eq!(read(&reader, &plan).await.unwrap(), expected);
+    assert!(cost(&reader).0 <= CUT, "bounds are used");
+    let path = stored.object().with_extension("bounds");
+    let mut damaged = std::fs::read(&path).unwrap();
+    assert!(damaged.len() > 16 << 10);
+    damaged[36..40].copy_from_slice(&[0xff, 0xff, 0xff, 0x7f]);
+    std::fs::write(&path, &damaged).unwrap();
+    let folder = stored.folder.path().join("store");
+    for store in [None, Some(Arc::new(LocalFileSystem::new_with_prefix(&folder).unwrap()) as _)] {
+        let reader = stored.afresh(store);
+        assert_eq!(read(&reader, &plan).await.unwrap(), expected);
+        let [bytes, of_plain] = [&reader, &plain].map(|reader| cost(reader).1);
+        assert!(bytes <= of_plain + (64 << 10), "{bytes} bytes read, {of_plain} without bounds");
+    }
+    assert!(!row_bounds_are_intact(&stored.reader, &stored.snapshot).await);
 }
 
 async fn row_bounds_are_intact(reader: &Reader, snapshot: &Snapshot) -> bool {

@@ -33,7 +33,8 @@ fn one_place(stored: &StoredFixture) -> ReadPlan {
     plan
 }
 
-async fn batches(reader: &Reader, plan: &ReadPlan) -> Vec<RecordBatch> {
+/// All batches of a plan.
+pub(super) async fn batches(reader: &Reader, plan: &ReadPlan) -> Vec<RecordBatch> {
     reader.scan(plan).await.unwrap().batches.try_collect().await.unwrap()
 }
 
