@@ -2,6 +2,8 @@
 //! was compared with the current snapshot, and where another publisher was faster it is compared
 //! again (decision 0195).
 
+mod stored_parts;
+
 use std::sync::Arc;
 
 use yearbook_catalog::{

@@ -151,6 +151,8 @@ fn geojson_is_refused_with_its_path_contract_7() {
         (r#"{"type":"GeometryCollection","geometries":[]}"#, "is a GeometryCollection"),
         (r#"{"type":"Circle","coordinates":[]}"#, "has the type \"Circle\""),
         (r#"{"coordinates":[1,2]}"#, "has no type"),
+        (r#""POINT (174 -41)""#, "$.features[0].geometry: is no object"),
+        ("[174,-41]", "$.features[0].geometry: is no object"),
     ] {
         let refused = wkt(geometry).unwrap_err();
         assert!(
@@ -175,6 +177,8 @@ fn geojson_is_refused_with_its_path_contract_7() {
     );
     let nested = collection(&[(r#"{"n":[1]}"#, "null")]);
     assert!(refused(&nested, &integer).contains("is an array or an object"));
+    let worded = collection(&[(r#""x""#, "null")]);
+    assert!(refused(&worded, &integer).contains("$.features[0].properties: is no object"));
     assert!(refused(r#"{"type":"Feature"}"#, &[]).contains("is a FeatureCollection"));
     assert!(refused(r#"{"features":[]}"#, &[]).starts_with("$.type: is missing"));
     let utf_16: Vec<u8> = features.encode_utf16().flat_map(u16::to_le_bytes).collect();

@@ -33,10 +33,19 @@ const INSERT_PAST_CHANGES: &str = "
 
 const IS_PAST: &str = "SELECT COUNT(*) FROM past_versions WHERE number = $1";
 
-/// Sums the changes since the last version that kept its file.
+/// Sums the changes around the version with a number, from the version before it that has a file to
+/// the next one that has: what is between is made again of them.
 const CHANGED_BYTES: &str = "
-    SELECT CAST(COALESCE(SUM(file_bytes), 0) AS BIGINT) FROM past_changes WHERE dataset = $1
-        AND number > (SELECT COALESCE(MAX(number), 0) FROM past_versions WHERE dataset = $1 AND file_sha256 IS NOT NULL)";
+    WITH files AS (
+        SELECT number FROM snapshots WHERE dataset = $1
+        UNION ALL SELECT number FROM past_versions WHERE dataset = $1 AND file_sha256 IS NOT NULL
+    ), changed AS (
+        SELECT number, file_bytes FROM changes WHERE dataset = $1
+        UNION ALL SELECT number, file_bytes FROM past_changes WHERE dataset = $1
+    )
+    SELECT CAST(COALESCE(SUM(file_bytes), 0) AS BIGINT) FROM changed
+    WHERE number > (SELECT COALESCE(MAX(number), 0) FROM files WHERE number < $2)
+        AND number <= (SELECT COALESCE(MIN(number), $2) FROM files WHERE number > $2)";
 
 const FORGET_VERSIONS: &str =
     "DELETE FROM past_versions WHERE dataset = $1 AND number <= $2 RETURNING file_sha256";
@@ -61,10 +70,9 @@ pub(super) async fn insert(
                 Some(snapshot) => Some(snapshot),
                 None => past_by_number(connection, dataset, next).await?.map(|past| past.snapshot),
             };
-            let (bytes,): (i64,) =
-                connection.query(CHANGED_BYTES).bind(dataset.as_str()).fetch_one().await?;
-            let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-            let changed = bytes.saturating_add(row.read()?.file.bytes);
+            let statement = connection.query(CHANGED_BYTES).bind(dataset.as_str()).bind(number);
+            let (changed,): (i64,) = statement.fetch_one().await?;
+            let changed = u64::try_from(changed).unwrap_or(u64::MAX);
             let most = snapshot.file.bytes.saturating_mul(CHANGES_FOR_EACH_FILE);
             changed > most || !next_snapshot.is_some_and(|next| gives_back(&next, snapshot))
         }

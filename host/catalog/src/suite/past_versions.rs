@@ -142,6 +142,26 @@ pub(crate) async fn a_version_without_a_way_back_keeps_its_file_contract_21(plac
     }
 }
 
+pub(crate) async fn changes_behind_a_held_snapshot_bound_the_way_back_contract_21(
+    place: TestDatabase,
+) {
+    let store = place.host().await;
+    commit(&store, &plain(publication("cpi", "a", TODAY - 8 * DAY)), KEEP).await.unwrap();
+    store.hold_snapshot(&name("cpi"), &snapshot_id("a")).await.unwrap();
+    for (id, before, day) in
+        [("b", "a", -7), ("c", "b", -6), ("d", "c", -5), ("e", "d", -4), ("f", "e", -3)]
+    {
+        let mut next = following(id, before, day);
+        next.changes.as_mut().unwrap().file.bytes = next.snapshot.file.bytes / 2 * 3;
+        commit(&store, &next, KEEP).await.unwrap();
+    }
+    assert_eq!(retained(at(&store, -8).await), snapshot_id("a"));
+    // Three changes of one and a half files are more than four, and two are not.
+    for (day, file_kept) in [(-7, false), (-6, true), (-5, false), (-4, true)] {
+        assert_eq!(past(at(&store, day).await).file_kept, file_kept, "{day}");
+    }
+}
+
 pub(crate) async fn a_history_is_forgotten_from_its_beginning_contract_21(place: TestDatabase) {
     let store = place.host().await;
     history(&store).await;

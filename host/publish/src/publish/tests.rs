@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod arrow_files;
 mod bounds;
 mod demo;
 mod faults;

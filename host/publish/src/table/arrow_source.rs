@@ -2,8 +2,9 @@
 //! converted.
 
 mod claimed_sizes;
+mod dictionary_pages;
+mod row_texts;
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 
@@ -12,9 +13,11 @@ use arrow::datatypes::{Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ipc::reader::{FileReader, StreamReader};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use yearbook_domain::Column;
+use parquet::errors::ParquetError;
+use yearbook_domain::{Column, json_size};
 use yearbook_scan::schema::unchecked_schema;
 
+use self::row_texts::RowTexts;
 use super::TableChunk;
 use super::convert::{self, Conversion};
 use super::source::{TableInput, TableSource, TableSourceError, check_column_names};
@@ -34,8 +37,8 @@ struct ArrowSource {
     batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>,
     conversions: Vec<Conversion>,
     schema: SchemaRef,
-    /// Pieces of the batch read last.
-    pending: VecDeque<RecordBatch>,
+    /// Rows of the batch read last that are still to come.
+    rest: Option<RecordBatch>,
     row: u64,
 }
 
@@ -45,14 +48,13 @@ pub(crate) fn open_parquet(
     columns: &[Column],
     faults: &mut FaultList,
 ) -> Result<TableInput, TableSourceError> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file)
-        .map_err(|why| TableSourceError(why.to_string()))?;
+    let failed = |why: ParquetError| TableSourceError(why.to_string());
+    let pages = file.try_clone().map_err(|why| failed(why.into()))?;
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed)?;
     let schema = builder.schema().clone();
     let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).ok();
-    let reader = builder
-        .with_batch_size(BATCH_ROWS)
-        .build()
-        .map_err(|why| TableSourceError(why.to_string()))?;
+    let batch_rows = dictionary_pages::batch_rows(pages, builder.metadata()).map_err(failed)?;
+    let reader = builder.with_batch_size(batch_rows).build().map_err(failed)?;
     Ok(open_batches(&schema, Box::new(reader), columns, rows, faults))
 }
 
@@ -105,34 +107,61 @@ pub(crate) fn open_batches(
     }
     // With a fault in the schema there is nothing to read: no row could be checked.
     let batches = if faults.is_empty() { batches } else { Box::new(std::iter::empty()) };
-    let source = ArrowSource {
-        batches,
-        conversions,
-        schema: unchecked_schema(columns),
-        pending: VecDeque::new(),
-        row: 0,
-    };
+    let source =
+        ArrowSource { batches, conversions, schema: unchecked_schema(columns), rest: None, row: 0 };
     TableInput { source: Box::new(source), total, position: None }
+}
+
+/// The failure of a reader behind a row.
+fn failed_after(row: u64, why: &ArrowError) -> TableSourceError {
+    TableSourceError(format!("after row {row}: {why}"))
+}
+
+impl ArrowSource {
+    /// The next rows as the file has them, so few that their text can be written out. A row that
+    /// is too long for that is a fault, and is left out.
+    fn next_piece(
+        &mut self,
+        faults: &mut FaultList,
+    ) -> Result<Option<RecordBatch>, TableSourceError> {
+        loop {
+            let batch = match self.rest.take() {
+                Some(rest) => rest,
+                None => match self.batches.next() {
+                    None => return Ok(None),
+                    Some(Ok(batch)) => batch,
+                    // A reader names a place of its own.
+                    Some(Err(ArrowError::ExternalError(why))) => {
+                        return Err(TableSourceError(why.to_string()));
+                    }
+                    Some(Err(why)) => return Err(failed_after(self.row, &why)),
+                },
+            };
+            let piece = batch.slice(0, BATCH_ROWS.min(batch.num_rows()));
+            let texts = RowTexts::new(&piece);
+            let rows = texts.first_rows();
+            let taken = rows.max(1);
+            if taken < batch.num_rows() {
+                self.rest = Some(batch.slice(taken, batch.num_rows() - taken));
+            }
+            if rows > 0 {
+                return Ok(Some(piece.slice(0, rows)));
+            }
+            if batch.num_rows() > 0 {
+                self.row += 1;
+                let (row, limit) = (texts.row_bytes(0), json_size::ROW_BYTES);
+                let (column, bytes) = texts.longest(0);
+                faults.cell(self.row, column, || {
+                    format!("takes {bytes} of its row's {row} bytes of text; a row may take {limit}, more could be sent in no format: split or simplify it")
+                });
+            }
+        }
+    }
 }
 
 impl TableSource for ArrowSource {
     fn next(&mut self, faults: &mut FaultList) -> Result<Option<TableChunk>, TableSourceError> {
-        let failed = |row: u64, why: String| TableSourceError(format!("after row {row}: {why}"));
-        while self.pending.is_empty() {
-            let Some(batch) = self.batches.next() else { return Ok(None) };
-            let batch = batch.map_err(|why| match why {
-                // A reader names a place of its own.
-                ArrowError::ExternalError(why) => TableSourceError(why.to_string()),
-                why => failed(self.row, why.to_string()),
-            })?;
-            let mut at = 0;
-            while at < batch.num_rows() {
-                let length = BATCH_ROWS.min(batch.num_rows() - at);
-                self.pending.push_back(batch.slice(at, length));
-                at += length;
-            }
-        }
-        let Some(piece) = self.pending.pop_front() else { return Ok(None) };
+        let Some(piece) = self.next_piece(faults)? else { return Ok(None) };
         let first_row = self.row + 1;
         self.row += piece.num_rows() as u64;
         let mut columns = Vec::with_capacity(self.conversions.len());
@@ -141,11 +170,11 @@ impl TableSource for ArrowSource {
             columns.push(
                 conversion
                     .apply(array, first_row, index, faults)
-                    .map_err(|why| failed(first_row - 1, why.to_string()))?,
+                    .map_err(|why| failed_after(first_row - 1, &why))?,
             );
         }
         let batch = RecordBatch::try_new(self.schema.clone(), columns)
-            .map_err(|why| failed(first_row - 1, why.to_string()))?;
+            .map_err(|why| failed_after(first_row - 1, &why))?;
         Ok(Some(TableChunk { first_row, batch }))
     }
 }

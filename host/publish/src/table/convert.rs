@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::{
     Array, ArrayRef, ArrowPrimitiveType, AsArray, Float64Array, StringBuilder, new_null_array,
 };
-use arrow::compute::{CastOptions, cast_with_options};
+use arrow::compute::{CastOptions, cast_with_options, take};
 use arrow::datatypes::{DataType, Date32Type, Float16Type, Float32Type, Float64Type, Int64Type};
 use arrow::error::ArrowError;
 use jiff::civil::Date;
@@ -114,15 +114,18 @@ fn checked_cast(
     column: usize,
     faults: &mut FaultList,
 ) -> Result<ArrayRef, ArrowError> {
+    // The values of a dictionary that no row names may be any number of any length.
+    let named = match array.as_any_dictionary_opt() {
+        Some(dictionary) => Some(take(dictionary.values(), dictionary.keys(), None)?),
+        None => None,
+    };
+    let array = named.as_ref().unwrap_or(array);
     let converted =
         cast_with_options(array, to, &CastOptions { safe: true, ..CastOptions::default() })?;
-    // A dictionary may hold null among its values, so nulls are counted logically.
-    let before = array.logical_nulls();
-    let nulls = before.as_ref().map_or(0, arrow::buffer::NullBuffer::null_count);
-    if converted.null_count() != nulls {
+    // A value that does not fit has become a null.
+    if converted.null_count() != array.null_count() {
         for (index, row) in (0..array.len()).zip(first_row..) {
-            if converted.is_null(index) && before.as_ref().is_none_or(|nulls| nulls.is_valid(index))
-            {
+            if converted.is_null(index) && array.is_valid(index) {
                 faults.cell(row, column, || {
                     format!("does not fit {to}; declare the column otherwise")
                 });

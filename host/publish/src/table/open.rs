@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use arrow::array::Array as _;
 use flate2::read::MultiGzDecoder;
 
 use super::TableChunk;
@@ -167,7 +168,13 @@ impl TableSource for BoundedSource {
     fn next(&mut self, faults: &mut FaultList) -> Result<Option<TableChunk>, TableSourceError> {
         let chunk = self.inner.next(faults)?;
         if let Some(chunk) = &chunk {
-            let bytes = chunk.batch.get_array_memory_size();
+            // Of these rows alone: they may be a part of a larger batch, whose memory they share.
+            let bytes = chunk
+                .batch
+                .columns()
+                .iter()
+                .map(|column| column.to_data().get_slice_memory_size().unwrap_or(usize::MAX));
+            let bytes = bytes.fold(0, usize::saturating_add);
             self.budget.spend(bytes).map_err(TableSourceError)?;
         }
         Ok(chunk)

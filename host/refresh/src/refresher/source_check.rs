@@ -41,7 +41,11 @@ impl Refresher {
     ) -> Result<(CheckOutcome, SnapshotId), CheckFailure> {
         let now = self.at.unwrap_or(state.now);
         let address = package.address();
-        let kept = published_answer(state, &package);
+        let mut kept = published_answer(state, &package);
+        // What is missing is stored again of the source's bytes.
+        if kept.is_some() && !Box::pin(self.is_stored(name)).await {
+            kept = None;
+        }
         let asked = kept.map(|kept| conditions(kept, now)).unwrap_or_default();
         let mut fetched = self.ask(name, address, &asked, reporter).await?;
         if let (FetchedAnswer::NotModified, Some(kept)) = (&fetched, kept) {
@@ -73,6 +77,15 @@ impl Refresher {
         }
         let package = package.with_table(download.file)?;
         self.publish(name, &package, Some(answer), reporter).await
+    }
+
+    /// Returns false where something of the current snapshot is missing. A store that does not
+    /// answer keeps no source from being asked.
+    async fn is_stored(&self, name: &DatasetName) -> bool {
+        self.publisher.is_current_stored(name).await.unwrap_or_else(|failure| {
+            tracing::warn!(%name, %failure, "whether everything is stored is not known");
+            true
+        })
     }
 
     async fn ask(
@@ -154,7 +167,8 @@ fn published_answer<'a>(
 }
 
 fn conditions(kept: &SourceAnswer, now: Millis) -> RequestConditions {
-    if now.0.saturating_sub(kept.fetched_at.0) > MAX_ANSWER_AGE {
+    // Below 0 the clock was ahead when it came, so that nobody knows how old it is.
+    if !(0..=MAX_ANSWER_AGE).contains(&now.0.saturating_sub(kept.fetched_at.0)) {
         return RequestConditions::default();
     }
     RequestConditions { etag: kept.etag.clone(), last_modified: kept.last_modified.clone() }

@@ -4,6 +4,7 @@
 
 mod due;
 mod outcomes;
+mod repair;
 mod week;
 
 use std::path::{Path, PathBuf};

@@ -60,12 +60,17 @@ impl Features {
                 }
                 self.add_property(name, event)
             }
-            (3, Some("geometry"), _) => {
-                if event == JsonEvent::BeginObject {
-                    self.geometry = Some(Coordinates::default());
+            (3, Some(member @ ("geometry" | "properties")), _) => match event {
+                JsonEvent::BeginObject => {
+                    if member == "geometry" {
+                        self.geometry = Some(Coordinates::default());
+                    }
+                    Ok(())
                 }
-                Ok(())
-            }
+                JsonEvent::EndObject | JsonEvent::Null => Ok(()),
+                // A table without it would pass for what the file says.
+                _ => Err("is no object; write one as RFC 7946 has it, or null".to_owned()),
+            },
             (4.., Some("geometry"), Some(member)) => {
                 let Some(geometry) = &mut self.geometry else { return Ok(()) };
                 match (member, path.depth(), event) {

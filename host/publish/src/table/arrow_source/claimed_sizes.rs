@@ -1,6 +1,7 @@
 //! Sizes that compressed buffers of Arrow IPC claim to expand to, looked at before a reader
-//! allocates them: a process that asks for terabytes is ended. Everything else that is wrong with
-//! a file the reader says.
+//! allocates them: a process that asks for terabytes is ended. Blocks that are not in their file
+//! are refused here, since the reader panics at them; everything else that is wrong with a file it
+//! says itself.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,6 +13,9 @@ const SIZE_BYTES: usize = size_of::<i64>();
 
 /// Bytes behind the footer of a file: its length, and `ARROW1`.
 const FOOTER_END_BYTES: i64 = 10;
+
+/// Bytes of the metadata of a block at least: the mark and the length before the message.
+const MIN_METADATA_BYTES: u64 = 8;
 
 /// Mark before the length of a message.
 const CONTINUATION: i32 = -1;
@@ -25,7 +29,9 @@ pub(super) fn of_stream(file: &mut File) -> io::Result<u64> {
         let body = file.stream_position()?;
         let Ok(message) = root_as_message(&metadata) else { break };
         largest = largest.max(of_message(file, &message, body)?);
-        let Some(next) = body.checked_add_signed(message.bodyLength()) else { break };
+        // A length below 0 would lead back, for ever; the reader refuses it.
+        let length = u64::try_from(message.bodyLength()).ok();
+        let Some(next) = length.and_then(|length| body.checked_add(length)) else { break };
         file.seek(SeekFrom::Start(next))?;
     }
     Ok(largest)
@@ -40,19 +46,31 @@ pub(super) fn of_file(file: &mut File) -> io::Result<u64> {
     let footer = read_bytes(file, length)?;
     let Ok(footer) = root_as_footer(&footer) else { return Ok(0) };
     let blocks = footer.dictionaries().into_iter().chain(footer.recordBatches());
-    blocks.flatten().try_fold(0, |largest, block| Ok(of_block(file, block)?.max(largest)))
+    blocks.flatten().try_fold(0, |largest, block| Ok(of_block(file, block, end)?.max(largest)))
 }
 
-fn of_block(file: &mut File, block: &Block) -> io::Result<u64> {
-    let Ok(start) = u64::try_from(block.offset()) else { return Ok(0) };
+/// The same of a block that ends before `end`.
+fn of_block(file: &mut File, block: &Block, end: u64) -> io::Result<u64> {
+    let Some((start, body)) = block_places(block, end) else {
+        let why = "its footer names a block that is not in the file";
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    };
     file.seek(SeekFrom::Start(start))?;
     let Some(length) = read_message_length(file)? else { return Ok(0) };
     let metadata = read_bytes(file, length)?;
-    let body = start.checked_add_signed(block.metaDataLength().into());
-    match (body, root_as_message(&metadata)) {
-        (Some(body), Ok(message)) => of_message(file, &message, body),
-        _ => Ok(0),
+    match root_as_message(&metadata) {
+        Ok(message) => of_message(file, &message, body),
+        Err(_) => Ok(0),
     }
+}
+
+/// Places of a block and of its body; `None` where they are not before `most`.
+fn block_places(block: &Block, most: u64) -> Option<(u64, u64)> {
+    let start = u64::try_from(block.offset()).ok()?;
+    let metadata = u64::try_from(block.metaDataLength()).ok()?;
+    let body = start.checked_add(metadata)?;
+    let end = body.checked_add(u64::try_from(block.bodyLength()).ok()?)?;
+    (metadata >= MIN_METADATA_BYTES && end <= most).then_some((start, body))
 }
 
 /// Sum of the sizes that the buffers of a message claim, whose body begins at `body`.

@@ -12,11 +12,11 @@ use yearbook_publish::{DataPackage, MaxLoss, SilentReporter};
 use super::*;
 use crate::test_server::{Step, TestServer, whole};
 
-const LOOPBACK: &str = "127.0.0.1";
+pub(super) const LOOPBACK: &str = "127.0.0.1";
 
 /// Body, validator and honesty of a source, which a test changes.
 #[derive(Clone, Debug, Default)]
-struct Source {
+pub(super) struct Source {
     body: String,
     etag: Option<&'static str>,
     /// Says 304 whatever is asked about.
@@ -42,7 +42,7 @@ async fn serve(source: &Arc<Mutex<Source>>) -> TestServer {
 
 impl Fixture {
     /// A package at a server that answers as `source` says.
-    async fn with_source(
+    pub(super) async fn with_source(
         rows: u64,
         etag: Option<&'static str>,
     ) -> (Self, Arc<Mutex<Source>>, TestServer) {
@@ -61,7 +61,7 @@ impl Fixture {
     }
 }
 
-fn good(report: &RefreshReport) -> (RefreshOutcome, SnapshotId) {
+pub(super) fn good(report: &RefreshReport) -> (RefreshOutcome, SnapshotId) {
     assert_eq!(report.reason, None, "{report:?}");
     (report.outcome, report.snapshot.unwrap())
 }
