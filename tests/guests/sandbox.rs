@@ -3,7 +3,9 @@
 
 mod batching;
 mod capacity;
+mod formats;
 mod metrics;
+mod slow_clients;
 
 use std::sync::Arc;
 use std::time::Duration;

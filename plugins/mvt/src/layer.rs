@@ -132,7 +132,9 @@ impl Layer {
             if tile.len() <= MOST_BYTES {
                 return tile;
             }
-            count = (count - 1).min(count * MOST_BYTES / tile.len());
+            // In 64 bits: a guest's lengths have 32, too few for the product.
+            let share = count as u64 * MOST_BYTES as u64 / tile.len() as u64;
+            count = (count - 1).min(usize::try_from(share).unwrap_or(count));
         }
     }
 

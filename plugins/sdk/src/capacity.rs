@@ -1,8 +1,8 @@
 //! Initial size of a part's buffer: that of the last part, so that it need not grow. Owns nothing
 //! but the guess.
 
-/// Most bytes that a buffer begins with.
-const LARGEST: usize = 8 << 20;
+/// Most bytes that are taken on a guess, since a guest's memory is bounded and no guess is sure.
+pub(crate) const LARGEST: usize = 8 << 20;
 
 /// Estimate of the next part's size from the last.
 #[derive(Debug, Clone, Copy, Default)]

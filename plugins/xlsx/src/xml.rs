@@ -7,8 +7,8 @@ pub(crate) const MAX_CELL_UNITS: usize = 32_767;
 /// what only looks like that is written so that it stays as it is.
 pub(crate) fn escape(text: &str, out: &mut Vec<u8>) {
     let mut rest = text;
-    while let Some(at) = rest.find(|c: char| matches!(c, '\0'..='\x08' | '\x0b'..='\x1f' | '&' | '<' | '>' | '_' | '\u{fffe}' | '\u{ffff}'))
-    {
+    let is_special = |c: char| matches!(c, '\r' | '&' | '<' | '>' | '_') || is_beyond_xml(c);
+    while let Some(at) = rest.find(is_special) {
         let (plain, from) = rest.split_at(at);
         out.extend_from_slice(plain.as_bytes());
         let mut after = from.chars();
@@ -27,14 +27,19 @@ pub(crate) fn escape(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(rest.as_bytes());
 }
 
-/// True for text that begins as `_xHHHH_` does.
+/// True for a character that XML cannot have, which is written `_xHHHH_`.
+fn is_beyond_xml(c: char) -> bool {
+    matches!(c, '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// True for text that begins as `_xHHHH_` does once it is written: what is written of the character
+/// behind the digits may begin with the last sign, too.
 fn looks_escaped(text: &str) -> bool {
-    match text.as_bytes() {
-        [b'_', b'x', digits @ ..] => {
-            digits.len() > 4 && digits[..4].iter().all(u8::is_ascii_hexdigit) && digits[4] == b'_'
-        }
-        _ => false,
-    }
+    let parts = text.strip_prefix("_x").and_then(|rest| rest.split_at_checked(4));
+    parts.is_some_and(|(digits, rest)| {
+        digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && rest.starts_with(|c: char| c == '_' || is_beyond_xml(c))
+    })
 }
 
 /// As much of a text as a cell may hold, with an ellipsis at its end where that is not all; and
@@ -75,6 +80,50 @@ mod tests {
             let mut out = Vec::new();
             escape(text, &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+    }
+
+    /// Text as a reader has it that converts every `_xHHHH_` back.
+    fn converted(text: &str) -> String {
+        let (mut read, mut rest) = (String::new(), text);
+        while let Some(at) = rest.find("_x") {
+            let (before, from) = rest.split_at(at);
+            read.push_str(before);
+            let digits = from.get(2..6).filter(|_| from.get(6..7) == Some("_"));
+            let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+            let length = match code.and_then(char::from_u32) {
+                Some(character) => {
+                    read.push(character);
+                    7
+                }
+                None => {
+                    read.push_str("_x");
+                    2
+                }
+            };
+            rest = &from[length..];
+        }
+        read + rest
+    }
+
+    #[test]
+    fn what_looks_escaped_comes_back_whatever_follows_it() {
+        for text in [
+            "_x0041_",
+            "_x0041\u{1}",
+            "_x0041\u{fffe}",
+            "_x0041\u{1f}_x0042_",
+            "_x0041_x0042_x0043\u{0}",
+            "_x_x0041\u{b}",
+            "__x0041__",
+            "_x00\u{1}41_",
+            "_x0041",
+            "_x004é_",
+        ] {
+            let mut out = Vec::new();
+            escape(text, &mut out);
+            let written = String::from_utf8(out).unwrap();
+            assert_eq!(converted(&written), text, "{written}");
         }
     }
 

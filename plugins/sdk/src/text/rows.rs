@@ -3,6 +3,7 @@
 use super::column_writer::{ColumnWriter, PreparedColumn};
 use super::writer::{RepeatedText, TextWriter};
 use super::{Dialect, cell};
+use crate::capacity::LARGEST;
 use crate::{Batch, DataType, Error, Field, Output, View};
 
 /// Writes rows of a dialect. Keeps what can be kept between batches: rendered dictionaries.
@@ -173,10 +174,35 @@ fn write_rows<D: Dialect>(
         }
         end.write(&mut sheet);
         if row + 1 == SAMPLE {
-            // Give or take a sixteenth.
-            let rest = (sheet.len() - before).div_ceil(SAMPLE) * (rows - SAMPLE);
-            sheet.write(|out| out.reserve(rest + rest / 16));
+            // Give or take a sixteenth. The first rows may be the heavy ones of a batch.
+            let row_bytes = (sheet.len() - before).div_ceil(SAMPLE);
+            let rest = row_bytes.saturating_mul(rows - SAMPLE);
+            sheet.write(|out| out.reserve(rest.saturating_add(rest / 16).min(LARGEST)));
         }
     }
     sheet.finish();
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::raw::STEP;
+    use crate::testing::{Table, batches};
+    use crate::text::json;
+
+    #[test]
+    fn heavy_rows_at_the_head_of_a_batch_take_little_memory_for_the_others_contract_3() {
+        let heavy = format!("two\n{}", "y".repeat(33_000));
+        let text = |row: usize| if row < SAMPLE { heavy.as_str() } else { "x" };
+        let texts: Vec<_> = (0..8_192).map(|row| Some(text(row))).collect();
+        let batch = batches(&Table::new().text("note", &texts), false).unwrap().remove(0);
+        let mut rows = json::objects(&batch.schema().fields, b"}\n").unwrap();
+        let mut out = Output::default();
+        rows.write(&batch, &mut out);
+        let (length, capacity) = (out.len(), out.parts_mut().0.capacity());
+        assert!(length > SAMPLE * heavy.len());
+        assert!(capacity <= length + LARGEST + STEP, "{capacity} bytes for {length}");
+    }
 }

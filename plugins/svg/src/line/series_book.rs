@@ -73,6 +73,12 @@ impl SeriesBook {
         (self.candidates.len() + self.others.len(), self.others.len() < MOST_COUNTED)
     }
 
+    /// Returns whether there are series that are only counted.
+    #[must_use]
+    pub fn has_others(&self) -> bool {
+        !self.others.is_empty()
+    }
+
     /// The `most` series to draw: those with the most points, ties by the bytes of their keys, then
     /// by value column. All of them have the length of the first one, and its values at the places
     /// `kinds` of their keys.
@@ -142,6 +148,7 @@ mod tests {
         assert_eq!(drawn[1], [Some("000000".to_owned())]);
         assert_eq!(book.count(), (1_000, true));
         assert_eq!(book.candidates().len(), MOST_CANDIDATES);
+        assert!(book.has_others());
     }
 
     #[test]

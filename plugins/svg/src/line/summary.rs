@@ -9,7 +9,7 @@ use super::LineChart;
 use super::legend::{drawn_marks, sentences};
 use super::marks::{MarkedRows, Marks, StatusTotals};
 use super::samples::{Point, SeriesSamples};
-use super::series_book::BookedSeries;
+use super::series_book::{BookedSeries, MOST_CANDIDATES};
 use super::series_name;
 use crate::cells;
 use crate::number::{exact, whole};
@@ -50,9 +50,11 @@ impl LineChart {
             let verb = if drawn.len() == 1 { "is" } else { "are" };
             // The rows of a preview are those of one series that somebody else chose.
             let chosen = if self.credit.sampled_series.is_some() {
-                ""
+                String::new()
+            } else if self.book.has_others() {
+                format!(", those with the most points of the {MOST_CANDIDATES} that come first")
             } else {
-                ", those with the most points"
+                ", those with the most points".to_owned()
             };
             notes.push(format!(
                 "{} of {at_least}{} series {verb} drawn{chosen}.",

@@ -134,6 +134,26 @@ fn eight_series_are_drawn_and_the_number_of_the_others_is_stated_contract_9() {
 }
 
 #[test]
+fn a_picture_says_where_series_are_chosen_among_the_first_alone_contract_9() {
+    // 64 series of one point on the first day, then one of a hundred.
+    let all = days(101);
+    let place = |row: usize| if row < 64 { (0, row) } else { (row - 63, 64) };
+    let name = |series: usize| {
+        if series < 64 { format!("region {series:03}") } else { "large".to_owned() }
+    };
+    let dates: Vec<_> = (0..164).map(|row| all[place(row).0].clone()).collect();
+    let names: Vec<_> = (0..164).map(|row| Some(name(place(row).1))).collect();
+    let table =
+        dated(&dates).dictionary("region", &names).about("region", "yearbook.role", "dimension");
+    let picture = draw(&valued(table, "value", &[Some(1.0); 164]), &[]);
+    let note = "8 of 65 series are drawn, those with the most points of the 64 that come first.";
+    assert!(picture.desc.contains(note), "{}", picture.desc);
+    let of_all = draw(&long(64, 2), &[]);
+    let note = "8 of 64 series are drawn, those with the most points.";
+    assert!(of_all.desc.contains(note), "{}", of_all.desc);
+}
+
+#[test]
 fn options_choose_columns_series_size_and_theme_contract_9() {
     let table = long(20, 5);
     let attribute = |parsed: &ParsedPicture, name: &str| {
