@@ -102,6 +102,17 @@ async fn categories_are_less_what_conditions_and_dates_exclude_contract_19() {
     assert_eq!(category("metric"), json!(["value"]));
     // One row is less than the selection could have.
     assert_eq!(cube["value"].as_object().unwrap().len(), 1);
+    for dates in ["start=2010-01-01", "end=2001-03-01", "start=2005-03-01&end=2005-04-01", ""] {
+        let query = format!("where.industry=Construction&{dates}&limit=1&format=json-stat");
+        let stored = get(&app, &key, &query).await.json();
+        let growth = get(&app, &key, &format!("{query}&apply=growth")).await;
+        assert_eq!(growth.status, 200, "{dates}: {}", growth.text());
+        let growth = growth.json();
+        assert_eq!(growth["id"][0], json!("date"), "{dates}: {growth}");
+        assert_eq!(growth["size"], stored["size"], "{dates}");
+        let dates_of = |cube: &Value| cube["dimension"]["date"]["category"]["index"].clone();
+        assert_eq!(dates_of(&growth), dates_of(&stored), "{dates}");
+    }
 }
 
 #[tokio::test]

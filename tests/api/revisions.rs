@@ -2,6 +2,7 @@
 //! end where the first one did, what the route refuses, and the triangle.
 
 mod columns;
+mod reads;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

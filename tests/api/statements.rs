@@ -15,6 +15,7 @@ pub(super) struct Statements {
     usage: AtomicUsize,
     keys: AtomicUsize,
     datasets: AtomicUsize,
+    histories: AtomicUsize,
     writes: AtomicUsize,
 }
 
@@ -48,6 +49,11 @@ impl Statements {
         self.datasets.load(Ordering::SeqCst)
     }
 
+    /// Statements about versions of a dataset and what changed between them.
+    pub(super) fn histories(&self) -> usize {
+        self.histories.load(Ordering::SeqCst)
+    }
+
     /// Lookups of keys.
     pub(super) fn keys(&self) -> usize {
         self.keys.load(Ordering::SeqCst)
@@ -70,6 +76,8 @@ impl<S: Subscriber> Layer<S> for Listener {
         );
         let of_one = ["FROM datasets WHERE name =", "dataset = $1", "d.name = $1"];
         count(&self.0.datasets, of_one.iter().any(|clause| text.0.contains(clause)));
+        let of_history = ["FROM past_", "FROM changes", "FROM snapshots s WHERE"];
+        count(&self.0.histories, of_history.iter().any(|clause| text.0.contains(clause)));
         let of_key = ["FROM keys WHERE hash", "FROM keys WHERE id"];
         count(&self.0.keys, of_key.iter().any(|clause| text.0.contains(clause)));
     }

@@ -79,6 +79,35 @@ async fn the_example_of_growth_contract_16() {
 }
 
 #[tokio::test]
+async fn an_index_of_rows_without_dates_has_a_period_as_its_base_contract_16() {
+    let (app, key) = service(Plan::Enterprise).await;
+    let package = root().join("datasets").join(UNEMPLOYMENT);
+    app.publish_package(&package, yearbook_catalog::clock::now()).await;
+    let index = "where.measure=count&apply=aggregate,growth&aggregate.by=period&growth.as=index";
+    let path = format!("/v1/datasets/{UNEMPLOYMENT}/data?{index}&growth.base=2009-12&limit=0");
+    let found = rows(&app, &key, &path).await;
+    let base = found.iter().find(|row| row["period"] == "2009-12").unwrap();
+    assert_eq!(base["value"], json!(100.0));
+    assert!(found.len() > 100 && found.iter().all(|row| row["value"].is_f64()), "{found:?}");
+    // The aggregate makes no row of before `start`.
+    let later = rows(&app, &key, &format!("{path}&start=2010-01-01")).await;
+    assert!(!later.is_empty() && later.iter().all(|row| row["value"].is_null()), "{later:?}");
+
+    let park =
+        |area: u8, period: u16| format!("Albert,{area},\"MULTIPOINT ((174 -36))\",{period}\n");
+    let csv = ["park,area,geometry_wkt,period\n", &park(2, 2019), &park(4, 2020)].concat();
+    let table = parks().with_field("period", "string").with_rows(&csv);
+    app.publish(&table.with("/resources/0/schema/primaryKey", json!(["park", "period"]))).await;
+    let path = "/v1/datasets/parks/data?apply=growth&growth.as=index&columns=period,area";
+    assert_eq!(
+        rows(&app, &key, &format!("{path}&growth.base=2020")).await,
+        [json!({"period": "2019", "area": 50.0}), json!({"period": "2020", "area": 100.0})]
+    );
+    let reply = get(&app, &key, &format!("{path}&growth.base=2020-01-01")).await;
+    assert_eq!(problems(&reply).0, [("growth.base".to_owned(), "value_error".to_owned())]);
+}
+
+#[tokio::test]
 async fn pages_of_what_transforms_give_join_to_the_whole_contract_16() {
     let (app, key) = service(Plan::Enterprise).await;
     for query in [

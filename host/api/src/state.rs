@@ -1,12 +1,13 @@
 //! State of `/v1` between requests. Never touches a request.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::response::Response;
 use yearbook_cache::Cache;
 use yearbook_catalog::{CatalogError, KnownHistory};
-use yearbook_domain::{Dataset, DatasetName};
+use yearbook_domain::{Dataset, DatasetName, Millis};
 use yearbook_http::metrics::RoomCache;
 use yearbook_http::{Core, Error};
 
@@ -25,6 +26,9 @@ const HISTORIES: u64 = 64;
 
 /// Age up to which a history is as it is: within it every host sees what is published.
 const HISTORY_AGE: Duration = Duration::from_secs(2);
+
+/// A dataset, and the version up to which its history is asked for.
+pub(crate) type HistoryKey = (DatasetName, u64);
 
 /// Answer with a page about a dataset.
 pub type LinkPreview = fn(&Dataset) -> Result<Response, Error>;
@@ -54,7 +58,9 @@ pub struct ApiState {
     /// The rendered list of datasets.
     pub(crate) dataset_list: DatasetListCache,
     /// Histories that were read a moment ago.
-    pub(crate) histories: Cache<(DatasetName, u64), Arc<KnownHistory>>,
+    pub(crate) histories: Cache<HistoryKey, Arc<KnownHistory>>,
+    /// Times of their versions, likewise.
+    pub(crate) history_times: Cache<HistoryKey, Arc<BTreeMap<u64, Millis>>>,
     /// Rendered previews.
     pub(crate) previews: PreviewCache,
     /// Bodies with rows, and the caches before them.
@@ -77,6 +83,7 @@ impl ApiState {
             links: LinkSealer::new(core.catalog.secret("link").await?),
             dataset_list: DatasetListCache::default(),
             histories: Cache::expiring(HISTORIES, HISTORY_AGE),
+            history_times: Cache::expiring(HISTORIES, HISTORY_AGE),
             previews: PreviewCache::new(server.preview_cache_bytes),
             bodies: BodyCaches::new(server),
             readiness: ReadinessCache::default(),

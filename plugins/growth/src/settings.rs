@@ -82,7 +82,7 @@ impl Settings {
             columns: times.chain(values).collect(),
             groups: Some(self.axis.series.clone()),
             before: self.axis.date.and_then(|_| self.before()),
-            prime: self.base_years(),
+            prime: self.base_rows(),
         }
     }
 
@@ -116,10 +116,12 @@ impl Settings {
         }
     }
 
-    /// The whole years in which the base is, so that a transform before this one has whole periods.
-    fn base_years(&self) -> Priming {
+    /// The rows among which the base is: those of whole years, so that a transform before this one
+    /// has whole periods, and all where rows have no dates.
+    fn base_rows(&self) -> Priming {
         let (first, more) = match self.reference {
             Reference::Earlier { .. } => return Priming::None,
+            _ if self.axis.date.is_none() => return Priming::All,
             Reference::Date(day) => (CalendarUnit::Year.ordinal(day), 0),
             Reference::Period(PeriodCode { form, ordinal }) => match form {
                 PeriodCodeForm::Year => (ordinal, 0),

@@ -3,8 +3,8 @@
 
 use yearbook_growth::Growth;
 use yearbook_sdk::testing::Table;
-use yearbook_sdk::transform::TransformError;
-use yearbook_series::testing::{needs, run, run_from, table};
+use yearbook_sdk::transform::{Priming, TransformError};
+use yearbook_series::testing::{column, needs, run, run_from, table};
 
 /// Compares the last row of a table with an answer that begins at its date.
 fn check_last_row(rows: &[&str], unit: &str) {
@@ -43,6 +43,26 @@ fn growth_is_a_number_wherever_dates_lie_in_their_periods_contract_16() {
         let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
         check_last_row(&rows, "month");
     }
+}
+
+#[test]
+fn an_index_of_a_table_without_dates_has_a_period_as_its_base_contract_16() {
+    let rows = ["2019 a 1", "2019 b 8", "2020 a 2", "2021 a 3", "2020 b 4", "2021 b -"];
+    let columns = "period:period region:dimension value:value";
+    for batch in 1..=rows.len() {
+        let table = table(columns, &rows).batches_of(batch);
+        let asked = needs::<Growth>(&table, &[("as", "index"), ("base", "2020")]).unwrap();
+        assert_eq!((asked.prime, asked.before), (Priming::All, None));
+        let found = column::<Growth>(&table, "value", &[("as", "index"), ("base", "2020")]);
+        assert_eq!(found, ["50", "200", "100", "150", "100", "-"], "{batch}");
+    }
+    let refused =
+        needs::<Growth>(&table(columns, &rows), &[("as", "index"), ("base", "2020-01-01")]);
+    assert!(
+        matches!(&refused, Err(TransformError::InvalidOption { option: "base", sentence })
+            if sentence.contains("name a period")),
+        "{refused:?}"
+    );
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! Cells of the rows of one date, as they come, and the rows that are made of them.
+//! Cells of the rows of one date, or of none, as they come, and the rows that are made of them.
 
 use std::collections::HashMap;
 
 use yearbook_sdk::transform::{MadeRows, MadeType};
 use yearbook_sdk::{Column, Values};
 
-/// Cells of one date under construction.
+/// Cells of one date, or of none, under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
     /// Numbers of the periods.
@@ -71,12 +71,12 @@ impl Cells {
         })
     }
 
-    /// Gives the rows in the order of their periods, rows without one last, and begins again.
+    /// Gives the rows in the order of their periods, rows without one last.
     ///
     /// # Errors
     /// A row with two values for one column, and the number of this column.
-    pub(crate) fn drain(&mut self) -> Result<Vec<PivotRow>, (PivotRow, usize)> {
-        let mut rows = std::mem::take(self).rows;
+    pub(crate) fn into_rows(self) -> Result<Vec<PivotRow>, (PivotRow, usize)> {
+        let mut rows = self.rows;
         for position in 0..rows.len() {
             let cells = &mut rows[position].cells;
             cells.sort_by_key(|(column, _)| *column);

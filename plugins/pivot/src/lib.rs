@@ -1,6 +1,6 @@
 //! The transform `pivot`: the values of a column become columns (contract-16-pivot). Which columns
 //! come out is known before a row is read, from the values that the snapshot stores. Holds the
-//! cells of one date: rows ascend by date.
+//! cells of one date, since rows ascend by date, and those without one, which come last.
 
 mod cells;
 mod names;
@@ -31,9 +31,12 @@ yearbook_sdk::export_transform!(Pivot);
 #[derive(Debug)]
 pub struct Pivot {
     settings: Settings,
-    /// The date of the rows that have come last.
+    /// The date of the dated rows that have come last.
     date: Option<i32>,
+    /// Cells of this date.
     cells: Cells,
+    /// Cells without a date: rows with them may stand anywhere.
+    undated: Cells,
     /// Rows of dates that are over.
     ready: VecDeque<PivotRow>,
     output: TransformOutput,
@@ -124,8 +127,8 @@ impl Transform for Pivot {
             return Err(TransformError::UnsupportedSchema(sentence));
         }
         let output = TransformOutput { columns, rows: Relation::New, order };
-        let (cells, ready) = (Cells::default(), VecDeque::new());
-        Ok(Self { settings, date: None, cells, ready, output, made })
+        let (cells, undated, ready) = (Cells::default(), Cells::default(), VecDeque::new());
+        Ok(Self { settings, date: None, cells, undated, ready, output, made })
     }
 
     fn output(&self) -> &TransformOutput {
@@ -143,7 +146,7 @@ impl Transform for Pivot {
                 return Err(TransformError::UnsupportedRows(sentence.to_owned()));
             };
             let date = dates.as_ref().and_then(|dates| dates.days(row));
-            if date != self.date {
+            if date.is_some() && date != self.date {
                 if date < self.date {
                     let sentence = "the rows do not ascend by date, so no date is known to be \
                                     over; where another transform comes first, let its rows do so";
@@ -154,7 +157,8 @@ impl Transform for Pivot {
             }
             let period = periods.as_ref().and_then(|periods| periods.text(row));
             let key = (rows.group(row), date, period);
-            self.cells.add(key, (code, Value::read(&values, row)));
+            let cells = if date.is_some() { &mut self.cells } else { &mut self.undated };
+            cells.add(key, (code, Value::read(&values, row)));
         }
         self.make(made);
         Ok(())
@@ -162,15 +166,23 @@ impl Transform for Pivot {
 
     fn finish(&mut self, made: &mut MadeRows) -> Result<(), TransformError> {
         self.end_date()?;
+        let undated = std::mem::take(&mut self.undated);
+        self.end(undated)?;
         self.make(made);
         Ok(())
     }
 }
 
 impl Pivot {
-    /// Takes the rows of a date that is over.
+    /// Takes the rows of the date that is over.
     fn end_date(&mut self) -> Result<(), TransformError> {
-        let rows = self.cells.drain().map_err(|(row, number)| {
+        let cells = std::mem::take(&mut self.cells);
+        self.end(cells)
+    }
+
+    /// Takes the rows of cells that are whole.
+    fn end(&mut self, cells: Cells) -> Result<(), TransformError> {
+        let rows = cells.into_rows().map_err(|(row, number)| {
             let is_it = |column: &MadeColumn| matches!(column, MadeColumn::Cell(at) if *at == number);
             let made = self.made.iter().position(is_it).unwrap_or_default();
             let skipped = self.output.columns.len() - self.made.len();

@@ -1,6 +1,6 @@
 //! Names of columns that values become.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Bytes that a column's name has at most.
 const MOST_BYTES: usize = 64;
@@ -15,19 +15,27 @@ pub(crate) fn column_names<'a>(
     taken: impl Iterator<Item = &'a str>,
 ) -> Vec<String> {
     let mut taken: HashSet<String> = taken.chain(TIMES).map(str::to_owned).collect();
-    let mut next_name = |value| {
+    // The next number of each name: those below it are taken.
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let next_name = |value| {
         let name = snake_case(value);
-        let numbered = (2..).map(|number| {
-            let suffix = format!("_{number}");
+        if taken.insert(name.clone()) {
+            return name;
+        }
+        // Names that begin alike are the same ones once there is a number behind them.
+        let stem = &name[..name.len().min(MOST_BYTES - "_2".len())];
+        let next = numbers.entry(stem.to_owned()).or_insert(2);
+        loop {
+            let suffix = format!("_{next}");
             let kept = name.len().min(MOST_BYTES - suffix.len());
-            format!("{}{suffix}", &name[..kept])
-        });
-        let names = std::iter::once(name.clone()).chain(numbered);
-        let free = names.into_iter().find(|name| !taken.contains(name)).unwrap_or_default();
-        taken.insert(free.clone());
-        free
+            let numbered = format!("{}{suffix}", &name[..kept]);
+            *next += 1;
+            if taken.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
     };
-    values.map(&mut next_name).collect()
+    values.map(next_name).collect()
 }
 
 /// Returns a text in snake_case: an `x` before a digit, and in the place of nothing.
@@ -72,6 +80,18 @@ mod tests {
     #[test]
     fn no_value_gets_the_name_of_a_column_of_times_contract_16() {
         assert_eq!(names(&["Date", "Period", "period"], &[]), ["date_2", "period_2", "period_3"]);
+    }
+
+    #[test]
+    fn as_many_equal_names_as_there_may_be_are_numbered_one_after_the_other_contract_16() {
+        let values = vec!["%"; 4_000];
+        // Taken names are passed over, whether a column or a value has them.
+        let found = names(&values, &["x_3"]);
+        let numbered = (1..).filter(|number| *number != 3).map(|number| match number {
+            1 => "x".to_owned(),
+            _ => format!("x_{number}"),
+        });
+        assert!(found.iter().cloned().eq(numbered.take(4_000)), "{:?}", found.last());
     }
 
     #[test]

@@ -66,6 +66,38 @@ fn periods_of_one_date_are_rows_of_their_own_in_their_order_contract_16() {
 }
 
 #[test]
+fn rows_without_a_date_come_last_wherever_they_stand_contract_16() {
+    let rows = [
+        "- 2020-Q2 b x 1",
+        "- 2020-Q1 c x 2",
+        "2020-01-01 2020-Q1 b x 3",
+        "- 2020-Q1 a x 4",
+        "2020-04-01 2020-Q2 a x 5",
+        "- 2020-Q1 a y 6",
+    ];
+    for batch in 1..=rows.len() {
+        let table = table(LONG, &rows).batches_of(batch);
+        assert_eq!(
+            run::<Pivot>(&table, &[("column", "measure")]).unwrap()[1..],
+            [
+                "2020-01-01 2020-Q1 b 3 -",
+                "2020-04-01 2020-Q2 a 5 -",
+                "- 2020-Q1 a 4 6",
+                "- 2020-Q1 c 2 -",
+                "- 2020-Q2 b 1 -",
+            ],
+            "{batch}"
+        );
+    }
+    let twice = ["- 2020-Q1 a x 1", "2020-01-01 2020-Q1 a x 2", "- 2020-Q1 a x 3"];
+    let refused = run::<Pivot>(&table(LONG, &twice), &[("column", "measure")]).unwrap_err();
+    assert!(
+        matches!(&refused, TransformError::UnsupportedRows(text) if text.contains("`x`")),
+        "{refused:?}"
+    );
+}
+
+#[test]
 fn where_times_become_columns_rows_have_none_contract_16() {
     for (column, names) in [("period", "x2020_q1 x2020_q2"), ("date", "x2020_01_01 x2020_04_01")] {
         let answer = run::<Pivot>(&sales(), &[("column", column)]).unwrap();

@@ -138,4 +138,29 @@ async fn a_renamed_date_is_on_neither_side_of_a_bound_and_last_in_order_contract
         }
         assert_eq!(joined, expected, "pages of {order}");
     }
+
+    let expected = [
+        (json!("2024-01-01"), json!("Nelson"), [None, Some(1.0)]),
+        (json!("2024-01-02"), json!("Nelson"), [None, Some(2.0)]),
+        (json!("2024-01-03"), json!("Nelson"), [None, Some(3.0)]),
+        (Value::Null, json!("Auckland"), [Some(11.0), None]),
+        (Value::Null, json!("Nelson"), [Some(12.0), None]),
+        (Value::Null, json!("Otago"), [Some(13.0), None]),
+        (Value::Null, json!("Waikato"), [Some(14.0), None]),
+    ];
+    let aggregated = "aggregate.by=date,region,_valid_from&aggregate.value=number";
+    for pivot in [
+        "apply=pivot&pivot.value=number",
+        &format!("apply=aggregate,pivot&pivot.value=number&{aggregated}"),
+    ] {
+        let path = format!("{REVISIONS}?{pivot}&pivot.column=_valid_from");
+        let reply = get(&app, &key, &path).await;
+        assert_eq!(reply.status, 200, "{pivot}: {}", reply.text());
+        let triangle = reply.json();
+        let rows = triangle.as_array().unwrap().iter().map(|row| {
+            let cell = |hour: u8| row[format!("x2024_03_01t{hour}_00_00z")].as_f64();
+            (row["date"].clone(), row["region"].clone(), [cell(10), cell(11)])
+        });
+        assert_eq!(rows.collect::<Vec<_>>(), expected, "{pivot}");
+    }
 }

@@ -3,9 +3,9 @@
 //! rows were published too (contract-19-codelists).
 
 use arrow::datatypes::{Schema, SchemaRef};
-use yearbook_domain::Snapshot;
-use yearbook_domain::metadata_key::PRIMARY_KEY;
+use yearbook_domain::metadata_key::{PRIMARY_KEY, ROLE};
 use yearbook_domain::values::ValueLabels;
+use yearbook_domain::{ColumnRole, ReadPlan, Snapshot};
 use yearbook_sandbox::{BoxError, PluginEncoder, with_labelled_codes};
 use yearbook_scan::Reader;
 use yearbook_storage::StorageFailure;
@@ -56,14 +56,31 @@ async fn coded_transformed(
     schema = schema.with_metadata(metadata);
     // The shape chooses among the chain's columns.
     let columns = rows.shape.columns.iter();
-    let codes = columns.clone().map(|column| codes.get(*column).cloned().flatten()).collect();
+    let mut codes: Vec<Option<Vec<String>>> =
+        columns.clone().map(|column| codes.get(*column).cloned().flatten()).collect();
     let origins: Vec<Option<&str>> =
         columns.map(|column| rows.chain.origins().get(*column)?.as_deref()).collect();
+    let axis = rows.input.date_column.as_deref();
+    for ((values, origin), field) in codes.iter_mut().zip(&origins).zip(schema.fields()) {
+        // Another column may have days of before `start`, those that rows are compared with, say.
+        let role = field.metadata().get(ROLE);
+        let is_dated = role.is_some_and(|role| role == ColumnRole::Date.as_str());
+        if let Some(days) = values.as_mut().filter(|_| is_dated && *origin == axis) {
+            days.retain(|day| is_selected(day, &rows.plan));
+        }
+    }
     let schema = with_time(schema, &rows.input);
     Ok(with_labelled_codes(&schema, codes, |column, values| {
         let origin = *origins.get(schema.index_of(column).ok()?)?;
         labels_of(&labels, &rows.input, origin?, values)
     }))
+}
+
+/// Returns whether the dates of a plan let a day through.
+fn is_selected(day: &str, plan: &ReadPlan) -> bool {
+    // As text they have the order of time.
+    plan.start.is_none_or(|start| start.as_str() <= day)
+        && plan.end.is_none_or(|end| day <= end.as_str())
 }
 
 /// Labels of what is stored of a snapshot in the first language: rows know no other.

@@ -33,10 +33,35 @@ const BY_NUMBER: &str = past_versions!(" AND number = $2");
 /// Selects a version by its id. Data may have gone back to what it was: the rows are the same.
 const BY_ID: &str = past_versions!(" AND id = $2 ORDER BY number DESC LIMIT 1");
 
+/// Selects versions that can be read.
+macro_rules! readable_versions {
+    ($which:literal, $order:literal) => {
+        concat!(
+            "SELECT version, number, created_at, CAST(0 AS BIGINT) AS past FROM snapshots
+            WHERE dataset = $1",
+            $which,
+            " UNION ALL SELECT version, number, created_at, CAST(1 AS BIGINT) FROM past_versions
+            WHERE dataset = $1",
+            $which,
+            " ORDER BY ",
+            $order
+        )
+    };
+}
+
 /// Lists every version that can be read.
-const READABLE: &str = "
-    SELECT version, number, created_at, CAST(0 AS BIGINT) AS past FROM snapshots WHERE dataset = $1
-    UNION ALL SELECT version, number, created_at, CAST(1 AS BIGINT) FROM past_versions WHERE dataset = $1 ORDER BY version";
+const READABLE: &str = readable_versions!("", "version");
+
+const FIRST_READABLE: &str = readable_versions!("", "version LIMIT 1");
+
+/// Selects the version that was current at a time. A clock that was turned back may have dated a
+/// later version earlier.
+const READABLE_AT: &str =
+    readable_versions!(" AND created_at <= $2", "created_at DESC, version DESC LIMIT 1");
+
+const READABLE_AFTER: &str = readable_versions!(" AND version > $2", "version LIMIT 1");
+
+const READABLE_VERSION: &str = readable_versions!(" AND version = $2", "past LIMIT 1");
 
 const PAST_CHANGES_FROM: &str =
     "SELECT number, changes FROM past_changes WHERE dataset = $1 AND from_number = $2";
@@ -196,7 +221,7 @@ impl PastRow {
     }
 }
 
-/// A row of [`READABLE`].
+/// A row of `readable_versions`.
 #[derive(sqlx::FromRow)]
 pub(super) struct ReadableRow {
     pub(super) version: i64,
@@ -212,24 +237,33 @@ pub(super) async fn readable(
     connection.query(READABLE).bind(dataset.as_str()).all().await
 }
 
+/// Reads the version with this number within the dataset, where it can be read.
+pub(super) async fn readable_version(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    version: i64,
+) -> Result<Option<ReadableRow>, sqlx::Error> {
+    let statement = connection.query(READABLE_VERSION).bind(dataset.as_str()).bind(version);
+    statement.fetch_optional().await
+}
+
 async fn version_at(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     at: Millis,
 ) -> Result<Option<VersionAt>, sqlx::Error> {
-    let readable = readable(connection, dataset).await?;
-    // A clock that was turned back may have dated a later version earlier.
-    let begun = readable.iter().enumerate().filter(|(_, version)| version.created_at <= at.0);
-    let Some((index, found)) =
-        begun.max_by_key(|(_, version)| (version.created_at, version.version))
-    else {
-        return Ok(readable.first().map(|first| match first.version {
+    let begun = connection.query(READABLE_AT).bind(dataset.as_str()).bind(at.0);
+    let Some(found) = begun.fetch_optional::<ReadableRow>().await? else {
+        let first = connection.query(FIRST_READABLE).bind(dataset.as_str());
+        let first: Option<ReadableRow> = first.fetch_optional().await?;
+        return Ok(first.map(|first| match first.version {
             0 => VersionAt::NotPublishedYet(Millis(first.created_at)),
             _ => VersionAt::Gone(Millis(first.created_at)),
         }));
     };
+    let next = connection.query(READABLE_AFTER).bind(dataset.as_str()).bind(found.version);
     // Versions have no gaps, so where the next one is missing nobody knows when it came.
-    if let Some(next) = readable.get(index + 1)
+    if let Some(next) = next.fetch_optional::<ReadableRow>().await?
         && next.version != found.version + 1
         && Millis(found.created_at).whole_second() != at.whole_second()
     {
@@ -263,7 +297,7 @@ async fn restoration(
 }
 
 /// Reads the changes that lead on from the version with this number, and where they lead.
-pub(super) async fn next_changes(
+async fn next_changes(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     number: i64,

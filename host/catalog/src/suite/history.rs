@@ -2,16 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use yearbook_domain::{Millis, Namespace};
 
 use super::TestDatabase;
+use super::changes::following;
 use super::fixtures::{
     DAY, HOUR, KEEP_NEWEST_ONLY, TODAY, bare_snapshot, commit, digest, history, name, publication,
     publish, snapshot, snapshot_id,
 };
-use crate::{CommitOutcome, DatasetSet, Publication, Retention, SnapshotStatus};
+use crate::{CommitOutcome, DatasetSet, Publication, Retention, SnapshotStatus, VersionAt};
 
 pub(crate) async fn a_fresh_catalogue_is_empty(place: TestDatabase) {
     let store = place.host().await;
@@ -226,4 +228,61 @@ pub(crate) async fn data_that_went_back_is_current_again(place: TestDatabase) {
     assert_eq!(history(&store).await, ["a", "b", "a"].map(snapshot_id));
     let found = store.snapshot(&name("cpi"), &snapshot_id("a")).await.unwrap().unwrap();
     assert_eq!(found.created_at, Millis(TODAY + 2 * HOUR));
+}
+
+pub(crate) async fn a_known_history_has_retained_and_dropped_versions_contract_21(
+    place: TestDatabase,
+) {
+    let keep = Retention { snapshots: 2, hours: 0, history: true };
+    let store = place.host().await;
+    let at = |number: i64| TODAY + number * DAY;
+    publish(&store, "rent", "z", TODAY).await;
+    commit(&store, &publication("cpi", "v0", at(0)), keep).await.unwrap();
+    for number in 1..12 {
+        let (before, id) = (format!("v{}", number - 1), format!("v{number}"));
+        let mut next = following(&before, &id, at(number));
+        match number {
+            // Other columns.
+            5 => {
+                next.snapshot.columns.pop();
+                next.changes.as_mut().unwrap().columns.pop();
+            }
+            // What changed is not known.
+            9 => next.changes = None,
+            _ => {}
+        }
+        commit(&store, &next, keep).await.unwrap();
+    }
+    let cpi = name("cpi");
+    let known = store.known_history(&cpi, 11).await.unwrap().unwrap();
+    let times: BTreeMap<u64, Millis> =
+        (0..).zip((0..12).map(|number| Millis(at(number)))).collect();
+    assert_eq!(known.times, times);
+    assert_eq!(store.known_times(&cpi, 11).await.unwrap(), times);
+    assert_eq!(known.credits.len(), 12);
+    let parts = known.segments.iter().map(|part| (part.first, part.changes.len()));
+    assert_eq!(parts.collect::<Vec<_>>(), [(0, 4), (5, 0), (6, 2), (9, 2)]);
+    let mut dropped = 0;
+    for part in &known.segments {
+        for (set, version) in part.changes.iter().zip(part.first + 1..) {
+            let ids = [version - 1, version].map(|version| snapshot_id(&format!("v{version}")));
+            assert_eq!((set.version, [set.from, set.to]), (version, ids));
+        }
+        let last = part.first + part.changes.len() as u64;
+        let words = store.version_words(&cpi, last).await.unwrap();
+        assert_eq!(words.as_ref(), Some(&part.last), "{last}");
+        let id = match store.version_at(&cpi, times[&last]).await.unwrap().unwrap() {
+            VersionAt::Retained(snapshot) => snapshot.id,
+            VersionAt::Past(past) => {
+                dropped += 1;
+                past.snapshot.id
+            }
+            other => panic!("{last}: {other:?}"),
+        };
+        assert_eq!(id, part.last.id, "{last}");
+    }
+    assert!((1..4).contains(&dropped), "some are retained: {dropped}");
+    let older = store.known_history(&cpi, 7).await.unwrap().unwrap();
+    assert_eq!(older.segments.last().map(|part| part.changes.len()), Some(1));
+    assert_eq!(store.known_history(&name("none"), 7).await.unwrap(), None);
 }

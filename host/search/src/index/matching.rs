@@ -51,7 +51,7 @@ impl<'a> WordMatcher<'a> {
 
     /// Returns documents that have all `words`, and whether letters were forgiven: for all words
     /// where `forgiving`, else for those that no document has. Weak words are not required where
-    /// there are others.
+    /// there are others, and left out where no document has them.
     pub(crate) fn all_words(
         &self,
         words: &[Word],
@@ -67,6 +67,9 @@ impl<'a> WordMatcher<'a> {
             .chain(weak.into_iter().map(|word| (word, Join::Left)))
         {
             let known = is_known(self.searcher, self.fields, word)?;
+            if !known && join == Join::Left {
+                continue;
+            }
             let correct = forgiving || !known;
             corrected |= correct;
             let matches = self.word(word, known, correct)?;

@@ -79,6 +79,10 @@ fn words_match_folded_stemmed_begun_and_misspelt_contract_9() {
     for text in ["houses", "prices", "averages", "the price of housing"] {
         check(text, "houses", AllWords);
     }
+    // No dataset has the weak words, and nothing stands in for them.
+    for text in ["about maori", "how much land", "statistics by maori land"] {
+        check(text, "land", AllWords);
+    }
     for text in ["eart", "earthqua"] {
         check(text, "earthquakes", AllWords);
     }
