@@ -122,6 +122,12 @@ fn an_evil_encoder_is_found_out_by_the_options_that_it_allows() {
     assert!(of("amplify").contains("sandbox.amplification"), "{found:#?}");
     assert!(of("panic").contains("trapped"), "{found:#?}");
     assert!(of("refuse").contains("reports"), "{found:#?}");
+    // What is promised of parts holds whatever the options.
+    let broken = found.iter().find(|(at, _)| *at == "option evil.attack=remember");
+    assert!(
+        broken.is_some_and(|(_, wrong)| wrong.contains("an instance that sees one batch alone")),
+        "{found:#?}"
+    );
     assert!(report.findings.iter().all(|finding| !finding.advice.is_empty()));
     assert!(!found.iter().any(|(place, _)| place.contains("attack=none")), "{found:#?}");
 }

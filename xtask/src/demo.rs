@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, sleep};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::Value;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use yearbook_generate::TableShape;
 
 use crate::repository::{Profile, Repository};
-use crate::server::ServerProcess;
+use crate::server::{self, ServerProcess};
 use crate::{command, packages, toolchain};
 
 pub mod keys;
@@ -39,6 +39,10 @@ pub(crate) struct DemoArgs {
 }
 
 pub(crate) fn run(repository: &Repository, args: &DemoArgs) -> Result<()> {
+    if !args.no_serve {
+        // Said before anything is built.
+        server::check_free(args.listen)?;
+    }
     heading("1 of 4: build (a quarter of an hour on two cores the first time)");
     toolchain::ensure_target(repository.root())?;
     let binary = build(repository, if args.debug { Profile::Debug } else { Profile::Demo })?;
@@ -150,10 +154,13 @@ fn shell_name(binary: &Path) -> String {
     format!("export PATH=\"{}:$PATH\"", binary.parent().unwrap_or(Path::new(".")).display())
 }
 
-/// Serves until the server ends or Ctrl-C is pressed, which then reaches the server too.
+/// Serves until the server ends or Ctrl-C is pressed, on which the server is stopped.
+///
+/// # Errors
+/// Fails when the server cannot be started, or has ended with an error.
 fn serve(binary: &Path, args: &DemoArgs, keys: &keys::DemoKeys) -> Result<()> {
     let asked_to_end = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&asked_to_end))
             .context("cannot watch for Ctrl-C")?;
     }
@@ -172,6 +179,9 @@ fn serve(binary: &Path, args: &DemoArgs, keys: &keys::DemoKeys) -> Result<()> {
         sleep(Duration::from_millis(100));
     }
     server.stop()?;
+    if let Some(status) = server.exit_status()?.filter(|status| !status.success()) {
+        bail!("the server has ended with an error ({status}); what it said stands above");
+    }
     println!("The server has ended; run the same command to go on where it stopped.");
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::repository::{Profile, Repository};
 use crate::{command, tools};
@@ -26,17 +26,16 @@ pub(crate) fn run(repository: &Repository, out: Option<PathBuf>, draft: bool) ->
     if !draft {
         version::tag_is_free(repository, &version)?;
     }
-    repository.build_plugins()?;
-    let binary = repository.build_product(Profile::Release)?;
     let out = out.unwrap_or_else(|| folder(repository, &version));
+    check_replaceable(&out)?;
+    let binary = repository.build_product(Profile::Release)?;
     prepare(repository, &version, &notes, &binary, &out)?;
     println!("{}: look at it, then", out.display());
     println!("  git tag --annotate v{version} --file {}", out.join(NOTES).display());
     Ok(())
 }
 
-/// Makes the folder of a draft with a program and plugins that are already built, and checks what
-/// is in it.
+/// Makes the folder of a draft with a program that is already built, and checks what is in it.
 pub(crate) fn rehearse(repository: &Repository, binary: &Path) -> Result<()> {
     let version = version::agreed(repository)?;
     let notes = version::notes(repository, &version, true)?;
@@ -61,7 +60,7 @@ fn folder(repository: &Repository, name: &str) -> PathBuf {
     repository.target().join("xtask/release").join(name)
 }
 
-/// Makes `out`, in place of what an earlier run left there.
+/// Makes `out`, in place of what an earlier run left there, once everything is in it.
 fn prepare(
     repository: &Repository,
     version: &str,
@@ -69,21 +68,47 @@ fn prepare(
     binary: &Path,
     out: &Path,
 ) -> Result<()> {
-    if out.join(SUMS).exists() {
-        fs::remove_dir_all(out).with_context(|| format!("cannot remove {}", out.display()))?;
+    check_replaceable(out)?;
+    let mut name = out.file_name().context("the folder of a release needs a name")?.to_owned();
+    name.push(".partial");
+    let fresh = out.with_file_name(name);
+    remove(&fresh)?;
+    fill(repository, version, notes, binary, &fresh)?;
+    remove(out)?;
+    fs::rename(&fresh, out).with_context(|| format!("cannot make {}", out.display()))
+}
+
+/// Fails where `out` holds what is no release, since all of it would be removed.
+fn check_replaceable(out: &Path) -> Result<()> {
+    let is_release = [NOTES, SBOM, SUMS].iter().all(|name| out.join(name).is_file());
+    let is_empty = || fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_none());
+    if out.exists() && !is_release && !is_empty() {
+        bail!("{} holds what is no release; name another folder with --out", out.display());
     }
-    let plugins = out.join("plugins");
-    fs::create_dir_all(&plugins).with_context(|| format!("cannot make {}", out.display()))?;
+    Ok(())
+}
+
+fn remove(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)
+            .with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
+    Ok(())
+}
+
+/// Writes everything into the new folder `out`.
+fn fill(
+    repository: &Repository,
+    version: &str,
+    notes: &str,
+    binary: &Path,
+    out: &Path,
+) -> Result<()> {
+    fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
     let said = command::output(Command::new(binary).arg("--version"))?;
     ensure!(said.trim().ends_with(&format!(" {version}")), "the program says that it is {said}");
-    let copy = |from: &Path, to: PathBuf| {
-        fs::copy(from, &to).with_context(|| format!("cannot copy {}", from.display()))
-    };
-    copy(binary, out.join(format!("yearbook-{version}-{ARCH}-{OS}")))?;
-    let dist = repository.root().join("plugins/dist");
-    for name in files(&dist, &dist)?.iter().filter(|name| is_for_users(name)) {
-        copy(&dist.join(name), plugins.join(name))?;
-    }
+    copy(binary, &out.join(format!("yearbook-{version}-{ARCH}-{OS}")))?;
+    copy_components(&repository.build_components()?, &out.join("plugins"))?;
     fs::write(out.join(NOTES), notes)?;
     let commit = Commit::read(repository)?;
     let python =
@@ -93,6 +118,23 @@ fn prepare(
     let names = files(out, out)?;
     let sums = command::output(Command::new("sha256sum").args(names).current_dir(out))?;
     fs::write(out.join(SUMS), sums)?;
+    Ok(())
+}
+
+/// Copies those of the components that a release hands out, and nothing that lies beside them.
+fn copy_components(components: &[PathBuf], to: &Path) -> Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
+    for component in components {
+        let name = component.file_name().context("a component without a name")?;
+        if name.to_str().is_some_and(is_for_users) {
+            copy(component, &to.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::copy(from, to).with_context(|| format!("cannot copy {}", from.display()))?;
     Ok(())
 }
 
@@ -176,4 +218,51 @@ fn files(folder: &Path, top: &Path) -> Result<Vec<String>> {
     }
     found.sort();
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    /// An empty folder.
+    fn work(name: &str) -> PathBuf {
+        let work =
+            std::env::temp_dir().join(format!("yearbook-xtask-{name}-{}", std::process::id()));
+        remove(&work).unwrap();
+        fs::create_dir_all(&work).unwrap();
+        work
+    }
+
+    #[test]
+    fn a_release_has_the_components_that_were_built_and_no_others() {
+        let work = work("components");
+        let built = ["evil.wasm", "json.wasm"].map(|name| work.join(name));
+        for file in [&built[..], &[work.join("stale.wasm")]].concat() {
+            fs::write(file, "").unwrap();
+        }
+        let out = work.join("plugins");
+        copy_components(&built, &out).unwrap();
+        assert_eq!(files(&out, &out).unwrap(), ["json.wasm"]);
+        remove(&work).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_is_no_release_is_not_removed() {
+        let work = work("replaceable");
+        check_replaceable(&work).unwrap();
+        check_replaceable(&work.join("new")).unwrap();
+        // Others hand out sums too.
+        for name in [SUMS, "thesis.txt"] {
+            fs::write(work.join(name), "").unwrap();
+            let refused = check_replaceable(&work).unwrap_err().to_string();
+            assert!(refused.contains("is no release"), "{refused}");
+        }
+        for name in [NOTES, SBOM] {
+            fs::write(work.join(name), "").unwrap();
+        }
+        check_replaceable(&work).unwrap();
+        remove(&work).unwrap();
+    }
 }

@@ -94,9 +94,7 @@ impl Repository {
     /// # Errors
     /// Fails when a plugin cannot be built, or imports more than a plugin may.
     pub fn build_plugins(&self) -> Result<()> {
-        for component in
-            plugins::build(&self.root, &self.target().join("guests"), plugins::PROFILE)?
-        {
+        for component in self.build_components()? {
             let size = component
                 .metadata()
                 .with_context(|| format!("cannot read {}", component.display()))?
@@ -104,6 +102,12 @@ impl Repository {
             println!("{} ({} kB)", component.display(), size / 1000);
         }
         Ok(())
+    }
+
+    /// Builds the guests as [`Self::build_plugins`] does, without a word, and returns their files,
+    /// sorted: the folder may hold others, of plugins that are gone or of another branch.
+    pub(crate) fn build_components(&self) -> Result<Vec<PathBuf>> {
+        plugins::build(&self.root, &self.target().join("guests"), plugins::PROFILE)
     }
 
     /// Builds `yearbook` with its plugins inside (its build script calls this program for them) and

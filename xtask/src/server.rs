@@ -4,8 +4,9 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -26,10 +27,12 @@ pub struct ServerProcess {
 
 impl ServerProcess {
     /// Starts `binary` on `data_dir` and waits until it is healthy. `log` takes its output; without
-    /// one it shares ours. `settings` are environment variables.
+    /// one it shares ours, but not our process group, so that whoever starts it has to watch for
+    /// Ctrl-C and to [`stop`](Self::stop) it. `settings` are environment variables.
     ///
     /// # Errors
-    /// Fails when the server cannot be run, or is not healthy within 180 s.
+    /// Fails when the address is taken, or when the server cannot be run or is not healthy within
+    /// 180 s.
     pub fn start(
         binary: &Path,
         data_dir: &Path,
@@ -37,6 +40,8 @@ impl ServerProcess {
         log: Option<&Path>,
         settings: &[(&str, &str)],
     ) -> Result<Self> {
+        // Whatever listens there could answer in the server's place.
+        check_free(address)?;
         let mut serve = Command::new(binary);
         serve.arg("serve").arg("--listen").arg(address.to_string()).arg("--data-dir").arg(data_dir);
         serve.envs(settings.iter().copied()).stdin(Stdio::null());
@@ -45,6 +50,10 @@ impl ServerProcess {
             let file =
                 File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
             serve.stdout(file.try_clone().context("cannot share the log file")?).stderr(file);
+        } else {
+            // Ctrl-C would reach it too, and the signal that `stop` sends would be its second, at
+            // which it cuts what it still sends.
+            serve.process_group(0);
         }
         let child = serve.spawn().with_context(|| format!("cannot run {}", binary.display()))?;
         let mut server = Self { child, address };
@@ -67,7 +76,15 @@ impl ServerProcess {
     /// # Errors
     /// Fails when the process cannot be watched.
     pub fn has_ended(&mut self) -> Result<bool> {
-        Ok(self.child.try_wait().context("cannot watch the server")?.is_some())
+        Ok(self.exit_status()?.is_some())
+    }
+
+    /// The status with which the server has ended by itself; none while it runs.
+    ///
+    /// # Errors
+    /// Fails when the process cannot be watched.
+    pub fn exit_status(&mut self) -> Result<Option<ExitStatus>> {
+        self.child.try_wait().context("cannot watch the server")
     }
 
     /// Asks the server to finish what it is doing and end, and waits for it.
@@ -126,6 +143,16 @@ pub fn free_address() -> Result<SocketAddr> {
     listener.local_addr().context("no free port")
 }
 
+/// Fails where `address` cannot be listened on.
+///
+/// # Errors
+/// With what to do.
+pub fn check_free(address: SocketAddr) -> Result<()> {
+    TcpListener::bind(address).map(drop).with_context(|| {
+        format!("cannot listen on {address}; end what does, or choose another address")
+    })
+}
+
 fn is_healthy(address: SocketAddr) -> bool {
     let ask = || -> std::io::Result<bool> {
         let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(1))?;
@@ -136,4 +163,26 @@ fn is_healthy(address: SocketAddr) -> bool {
         Ok(answer.starts_with("HTTP/1.1 200"))
     };
     ask().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn what_another_program_answers_is_not_the_server() {
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = other.local_addr().unwrap();
+        std::thread::spawn(move || {
+            for client in other.incoming() {
+                let _ = client.unwrap().write_all(b"HTTP/1.1 200 OK\r\n\r\n");
+            }
+        });
+        // Would end at once, as a server does that cannot listen.
+        let started = ServerProcess::start(Path::new("true"), Path::new("."), address, None, &[]);
+        let error = format!("{:#}", started.unwrap_err());
+        assert!(error.contains(&format!("cannot listen on {address}")), "{error}");
+    }
 }

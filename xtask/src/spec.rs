@@ -12,6 +12,7 @@ mod rules;
 mod test_index;
 
 pub(crate) use executed_tests::ExecutedTests;
+pub(crate) use test_index::rust_tests;
 
 use rules::{Backing, Rule, SpecPage};
 use test_index::TestIndex;

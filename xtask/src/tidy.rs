@@ -18,6 +18,7 @@ mod generated;
 mod imports;
 mod paths;
 mod rules;
+mod test_commands;
 mod words;
 
 /// Texts longer than this are data, not sources.
@@ -49,6 +50,7 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
         words::documentation,
         words::type_names,
         examples::of_the_sdk,
+        test_commands::of_pages,
     ]
     .iter()
     .flat_map(|check| check(&tree))

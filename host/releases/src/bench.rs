@@ -1,10 +1,12 @@
 //! `yearbook plugin bench`: the speed of an output format or a transform beside others of its
 //! kind, over the same tables, in one interleaved run (contract-14-bench). Owns the tables, the
-//! order of the runs and the figures; checks nothing. Blocking; takes seconds of a core.
+//! order of the runs and the figures; checks nothing. An adapter is measured by its examples
+//! (`adapter`). Blocking; takes seconds of a core.
 //!
 //! All of it runs on one thread, through the calls that `plugin check` makes: what a host adds by
 //! encoding in parallel, compressing and sending is not in the figures.
 
+mod adapter;
 mod peer;
 mod tables;
 
@@ -18,6 +20,7 @@ use serde::Serialize;
 use yearbook_sandbox::{GuestError, ResourceUsage, TrialError};
 use yearbook_workers::with_stack;
 
+pub use adapter::{ExampleFigure, bench_adapter};
 pub use peer::{BenchPeer, BenchPlugin};
 use peer::{Contestant, is_declined};
 use tables::{BenchTable, FRESH_ROWS};
@@ -54,6 +57,19 @@ pub enum BenchError {
         /// The call and its error.
         error: Box<TrialError>,
     },
+    /// It fails at an example of its own.
+    #[error("{plugin} fails at the example {example} ({error}); `yearbook plugin check` says more")]
+    Example {
+        /// Name of the adapter.
+        plugin: String,
+        /// Path and query of the example.
+        example: String,
+        /// The call and its error.
+        error: Box<TrialError>,
+    },
+    /// It has no example that a host would answer.
+    #[error("{0} has no example that can be asked; `yearbook plugin check` says more")]
+    NoExample(String),
     /// It takes none of the tables.
     #[error("{0} declines every table: {1}; `yearbook plugin check` says more")]
     Declined(String, GuestError),

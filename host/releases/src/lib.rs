@@ -23,7 +23,9 @@ mod release_record;
 mod settings;
 mod trust;
 
-pub use bench::{BenchError, BenchFigure, BenchPeer, BenchPlugin, bench};
+pub use bench::{
+    BenchError, BenchFigure, BenchPeer, BenchPlugin, ExampleFigure, bench, bench_adapter,
+};
 pub use check::{CheckReport, CheckResult, Finding, LimitUsage, check};
 pub use component_file::{ComponentFile, ComponentFileError};
 pub use dumps::{

@@ -14,8 +14,9 @@ case "${1:-}" in
   --demo | --test | --install) parts=${1#--}; shift ;;
 esac
 if [ $# -gt 0 ]; then
-  work=$1
-  mkdir "$work"
+  mkdir "$1"
+  # The commands below run in other folders.
+  work=$(realpath "$1")
 else
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT

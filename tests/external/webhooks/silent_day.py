@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import signal
 import statistics
 import subprocess
 import tempfile
@@ -72,6 +73,7 @@ class Service:
         self.variables = {
             **os.environ, **self.clock.variables, "YEARBOOK_DATA_DIR": str(folder / "data"), "YEARBOOK_WEBHOOKS__ALLOW_PRIVATE": "true"}
         (folder / "data").mkdir()
+        self.process = None
 
     def pass_hour(self):
         self.offset += HOUR
@@ -130,19 +132,22 @@ def main():
     parser.add_argument("--silent", type=int, default=100)
     parser.add_argument("--hours", type=int, default=24)
     arguments = parser.parse_args()
+    # What ends this ends what it started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as folder:
         receivers, service = Receivers(), Service(arguments.binary, Path(folder))
         service.publish(0)
         silent = [f"/silent/{number}" for number in range(arguments.silent)]
         for path in [*silent, "/well"]:
             service.run("webhooks", "add", receivers.base + path)
-        service.serve()
         try:
+            service.serve()
             watch(arguments, receivers, service, silent)
         finally:
             receivers.stopped.set()
-            service.process.kill()
-            service.process.wait()
+            if service.process:
+                service.process.kill()
+                service.process.wait()
 
 
 def watch(arguments, receivers, service, silent):

@@ -95,7 +95,7 @@ impl TestIndex {
 
 /// Functions with a test attribute, without `#[ignore]` and without a condition, and the rules that
 /// `rules! { … }` makes tests of.
-fn rust_tests(text: &str) -> Vec<String> {
+pub(crate) fn rust_tests(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let (mut is_test, mut ignored, mut in_rules) = (false, false, false);
     for line in text.lines().map(str::trim) {

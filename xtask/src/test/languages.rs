@@ -114,13 +114,19 @@ fn componentize_python(
     example: &Example,
     output: &Path,
 ) -> Result<()> {
+    // Whatever lies beside the source, a component of an author's say, must not go into this one.
+    let work = repository.cache_dir().join("languages-python").join(example.name);
+    fs::create_dir_all(&work).with_context(|| format!("cannot make {}", work.display()))?;
+    let source = example.folder(repository.root()).join(example.source);
+    fs::copy(&source, work.join(example.source))
+        .with_context(|| format!("cannot copy {}", source.display()))?;
     let mut componentize = Command::new(python.with_file_name("componentize-py"));
     componentize
         .args(["--quiet", "--wit-path"])
         .arg(repository.root().join(example.wit))
         .args(["--world", example.world])
         .args(["componentize", "--stub-wasi", "--python-path"])
-        .arg(example.folder(repository))
+        .arg(&work)
         .arg("--output")
         .arg(output)
         .arg(example.source.trim_end_matches(".py"));
@@ -152,15 +158,15 @@ fn componentize_javascript(
             .arg("build.mjs")
             .arg(repository.root().join(example.wit))
             .arg(example.world)
-            .arg(example.folder(repository).join(example.source))
+            .arg(example.folder(repository.root()).join(example.source))
             .arg(output)
             .current_dir(&work),
     )
 }
 
 impl Example {
-    fn folder(&self, repository: &Repository) -> PathBuf {
-        repository.root().join("examples").join(self.folder)
+    fn folder(&self, root: &Path) -> PathBuf {
+        root.join("examples").join(self.folder)
     }
 
     /// The component, built unless the one in the cache was made of the same files and the same
@@ -174,24 +180,7 @@ impl Example {
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let output = folder.join(self.name).with_extension("wasm");
         let stamp = output.with_extension("sources");
-        let root = repository.root();
-        let mut made_of = vec![
-            root.join("tests/external/languages/requirements.txt"),
-            root.join("examples/javascript-fetch/build.mjs"),
-            root.join("examples/javascript-fetch/package.json"),
-        ];
-        for folder in [self.folder(repository), root.join(self.wit)] {
-            let entries = fs::read_dir(&folder)
-                .with_context(|| format!("cannot read {}", folder.display()))?;
-            made_of
-                .extend(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()));
-        }
-        made_of.sort();
-        let mut sources = String::new();
-        for file in made_of {
-            sources += &fs::read_to_string(&file)
-                .with_context(|| format!("cannot read {}", file.display()))?;
-        }
+        let sources = self.made_of(repository.root())?;
         if output.exists() && fs::read_to_string(&stamp).is_ok_and(|built| built == sources) {
             return Ok(output);
         }
@@ -199,5 +188,60 @@ impl Example {
         // Last, so that a build that failed is tried again.
         fs::write(&stamp, sources).with_context(|| format!("cannot write {}", stamp.display()))?;
         Ok(output)
+    }
+
+    /// Text of everything that the component is made of. The folder of the example may hold more:
+    /// what an author who followed its page has built there.
+    fn made_of(&self, root: &Path) -> Result<String> {
+        let interface = root.join(self.wit);
+        let entries = fs::read_dir(&interface)
+            .with_context(|| format!("cannot read {}", interface.display()))?;
+        let mut files: Vec<PathBuf> =
+            entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+        files.sort();
+        files.extend([
+            root.join("tests/external/languages/requirements.txt"),
+            root.join("examples/javascript-fetch/build.mjs"),
+            root.join("examples/javascript-fetch/package.json"),
+            self.folder(root).join(self.source),
+        ]);
+        let texts = files.iter().map(|file| {
+            fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))
+        });
+        texts.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn what_an_author_builds_beside_the_source_is_no_part_of_it() {
+        let root =
+            std::env::temp_dir().join(format!("yearbook-xtask-languages-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        let example = &PYTHON[0];
+        for file in [
+            "tests/external/languages/requirements.txt",
+            "examples/javascript-fetch/build.mjs",
+            "examples/javascript-fetch/package.json",
+            "examples/python-markdown/encoder.py",
+            "wit/1.1.0/types.wit",
+        ] {
+            let file = root.join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, file.file_name().unwrap().to_str().unwrap()).unwrap();
+        }
+        let before = example.made_of(&root).unwrap();
+        assert!(before.contains("encoder.py") && before.contains("types.wit"), "{before}");
+        // No text of any encoding.
+        fs::write(example.folder(&root).join("markdown.wasm"), b"\0asm\xff\xfe").unwrap();
+        assert_eq!(example.made_of(&root).unwrap(), before);
+        fs::write(example.folder(&root).join(example.source), "other").unwrap();
+        assert_ne!(example.made_of(&root).unwrap(), before);
+        fs::remove_dir_all(&root).unwrap();
     }
 }

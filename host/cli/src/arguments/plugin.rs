@@ -114,8 +114,9 @@ pub enum PluginCommand {
     },
     /// Measure a format or a transform beside built-in ones, over the same tables, in one run
     ///
-    /// Formats beside json and csv, transforms beside growth and resample. Takes seconds. Medians
-    /// of interleaved runs on one thread, without compression and HTTP.
+    /// Formats beside json and csv, transforms beside growth and resample; an adapter by its
+    /// examples, alone. Takes seconds. Medians of interleaved runs on one thread, without
+    /// compression and HTTP.
     Bench {
         /// The plugin: a file, or oci://HOST[:PORT]/REPOSITORY:TAG in a registry
         #[arg(value_name = "FILE.wasm|oci://…")]

@@ -18,7 +18,7 @@ pub(crate) fn built(name: &str) -> String {
 
 /// File of a built-in plugin with other words of the same length in it. What follows an `@` is a
 /// name of the interface and stays.
-fn patched(yearbook: &Yearbook, name: &str, from: &[u8], to: &[u8]) -> String {
+pub(crate) fn patched(yearbook: &Yearbook, name: &str, from: &[u8], to: &[u8]) -> String {
     let mut bytes = std::fs::read(built(name)).unwrap();
     let places: Vec<usize> = (1..bytes.len() - from.len())
         .filter(|at| bytes[at - 1] != b'@' && bytes[*at..].starts_with(from))
@@ -183,6 +183,11 @@ trusted comment: made for a test
         (inspected["signed_by"].clone(), Value::Null)
     );
     assert_eq!(inspected["signed_by"], json!("A625391074C6A9AF"));
+    // The command that promotes what waits names the signature again.
+    let newer = patched(&yearbook, "csv", b"0.1.0", b"0.2.0");
+    let said = yearbook.run(&["plugin", "install", &newer, "--signature", "csv.minisig"]).ok();
+    let hint = format!("yearbook plugin install {newer} --signature csv.minisig --now");
+    assert!(said.stdout.contains(&hint), "{}", said.stdout);
     let table = yearbook.run(&["plugin", "list"]).ok().stdout;
     assert!(table.contains("SIGNED") && table.contains("A625391074C6A9AF"), "{table}");
 }
@@ -303,6 +308,27 @@ fn a_plugin_is_measured_beside_json_and_csv_in_one_run_contract_14() {
     let said = yearbook.run(&["plugin", "bench", &built("meltano")]).failed(1);
     assert!(said.contains("no other plugin takes rows"), "{said}");
     assert!(!yearbook.path("yearbook-data").exists());
+}
+
+#[test]
+fn an_adapter_is_measured_by_its_examples_contract_17() {
+    let yearbook = Yearbook::new();
+    let bench = ["plugin", "bench", &built("time-series"), "--runs", "1"];
+    let figures = yearbook.run(&[&bench[..], &["--json"]].concat()).ok().json();
+    let figures = figures.as_array().unwrap();
+    let example = |at: usize| figures[at]["example"].as_str().unwrap();
+    assert!(example(0).starts_with("/series/obs"), "{figures:?}");
+    for figure in figures {
+        for number in ["requests_per_second", "call_us", "calls", "memory_bytes"] {
+            assert!(figure[number].as_f64().unwrap() > 0.0, "{number}: {figure}");
+        }
+        assert_eq!(figure.as_object().unwrap().len(), 7, "{figure}");
+    }
+    // Asking for facts is a call more, and what is told comes in with the next.
+    let first = &figures[0];
+    assert!(first["calls"].as_u64() > Some(1) && first["fact_bytes"].as_u64() > Some(0), "{first}");
+    let table = yearbook.run(&bench).ok().stdout;
+    assert!(table.starts_with("EXAMPLE") && table.contains("REQUESTS/S"), "{table}");
 }
 
 #[test]

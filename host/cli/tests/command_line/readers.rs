@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::binary::Yearbook;
-use crate::plugin::built;
+use crate::plugin::{built, patched};
 
 /// A package of this file and these fields (`name:type`).
 fn package(
@@ -293,8 +293,18 @@ fn an_installed_reader_goes_before_the_built_in_one_and_no_server_loads_it_contr
     let columns = json!({ "source_columns": { "value": "OBS_VALUE" } });
     package(&yearbook, ("a.csv", SDMX), "sdmx-csv", &["value:number"], &columns);
     snapshot(&yearbook);
+    // Publishing follows, and no host does.
+    let next = "the next `yearbook publish` or `refresh`";
+    let newer = patched(&yearbook, "read-sdmx-csv", b"0.1.0", b"0.2.0");
+    let said = yearbook.run(&["plugin", "install", &newer]).ok().stdout;
+    for part in [next, "instead of", "`yearbook plugin rollback reader/sdmx-csv`"] {
+        assert!(said.contains(part) && !said.contains("hosts"), "{part}: {said}");
+    }
+    let said = yearbook.run(&["plugin", "rollback", "reader/sdmx-csv"]).ok().stdout;
+    assert!(said.to_lowercase().contains(next) && !said.contains("hosts"), "{said}");
     let removed = yearbook.run(&["plugin", "remove", "reader/sdmx-csv"]).ok().stdout;
     assert!(removed.contains("removed. Nothing of that name is left"), "{removed}");
+    assert!(removed.contains(next) && !removed.contains("hosts"), "{removed}");
     let again = yearbook.run(&["publish", "crops", "--json"]).ok().json();
     assert_eq!(again["status"], json!("unchanged"), "the built-in one reads the same");
 }

@@ -1,10 +1,12 @@
 //! The trial of an encoder: the SDK's conformance tables through the sandbox, each twice and, where
-//! parts are promised to be independent, by an instance a part; every allowed value of every
-//! parameter; and batches as large as the host sends.
+//! parts are promised to be independent, by an instance a part; a table with every allowed value of
+//! every parameter likewise; and batches as large as the host sends.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use yearbook_sandbox::{GuestError, PluginEncoder, TrialError, TrialResponse, with_codes};
+use yearbook_sandbox::{
+    GuestError, OptionValue, PluginEncoder, TrialError, TrialResponse, with_codes,
+};
 use yearbook_sdk::testing::{Table, conformance, record_batches};
 
 use super::allowed_values::allowed_values;
@@ -38,32 +40,42 @@ fn check_table(encoder: &PluginEncoder, tally: &mut ReportBuilder, case: &confor
     let rows = case.table.rows();
     let cut = case.table.clone().batches_of(rows.div_ceil(3).max(1));
     let Some((schema, batches)) = to_record_batches(encoder, &cut, &name, tally) else { return };
-    let one = match encoder.trial(&schema, &[], &batches, false) {
-        Ok(one) => one,
-        Err(failed) => return report_decline(&name, case.optional, failed, tally),
-    };
+    match check_independence(encoder, tally, &name, (&schema, &[], &batches)) {
+        Ok(one) => check_row_count(encoder, &name, &one, rows, tally),
+        Err(failed) => report_decline(&name, case.optional, failed, tally),
+    }
+}
+
+/// Encodes batches, again and, where parts are promised to be independent, each by an instance of
+/// its own, and finds what differs. Returns the first response.
+fn check_independence(
+    encoder: &PluginEncoder,
+    tally: &mut ReportBuilder,
+    name: &str,
+    (schema, options, batches): (&SchemaRef, &[OptionValue], &[RecordBatch]),
+) -> Result<TrialResponse, TrialError> {
+    let one = encoder.trial(schema, options, batches, false)?;
     tally.record_usage(one.usage);
-    check_row_count(encoder, &name, &one, rows, tally);
-    match encoder.trial(&schema, &[], &batches, false) {
+    match encoder.trial(schema, options, batches, false) {
         Ok(again) => {
             tally.record_usage(again.usage);
             if let Some(difference) = first_difference(&one, &again) {
                 let wrong =
                     format!("the same input gives other bytes the second time: {difference}");
-                tally.find(&name, wrong, "leave out whatever depends on memory addresses, hash order or what came before");
+                tally.find(name, wrong, "leave out whatever depends on memory addresses, hash order or what came before");
             }
         }
-        Err(failed) => tally.find_failure(&name, failed),
+        Err(failed) => tally.find_failure(name, failed),
     }
     if encoder.description().separator.is_some() && batches.len() > 1 {
-        match encoder.trial(&schema, &[], &batches, true) {
+        match encoder.trial(schema, options, batches, true) {
             Ok(apart) => {
                 tally.record_usage(apart.usage);
                 if let Some(difference) = first_difference(&one, &apart) {
                     let wrong = format!(
                         "a separator is promised, but an instance that sees one batch alone writes something else: {difference}"
                     );
-                    tally.find(&name, wrong, "keep nothing from one part to the next (notes are for the tail), or say `separator: None`");
+                    tally.find(name, wrong, "keep nothing from one part to the next (notes are for the tail), or say `separator: None`");
                 }
             }
             Err(failed) => {
@@ -71,24 +83,28 @@ fn check_table(encoder: &PluginEncoder, tally: &mut ReportBuilder, case: &confor
             }
         }
     }
+    Ok(one)
 }
 
-/// Every value that a parameter says it allows must work on a plain table.
+/// Every value that a parameter says it allows must work on a plain table, and keep what the
+/// description promises.
 fn check_options(encoder: &PluginEncoder, tally: &mut ReportBuilder) {
     let plain = Table::new()
         .text("region", &[Some("north"), None])
         .numbers("value", &[Some(1.5), None])
         .integers("n", &[Some(1), Some(2)]);
     let plain = if needs_more_columns(encoder, &plain) { plain.furnished() } else { plain };
+    // What depends on an earlier part shows in the second.
+    let plain = plain.batches_of(1);
     let Some((schema, batches)) = to_record_batches(encoder, &plain, "options", tally) else {
         return;
     };
     let description = encoder.description();
     for (text, option) in allowed_values(&description.parameters) {
         let place = format!("option {}.{}={text}", description.format, option.name);
-        match encoder.trial(&schema, &[option], &batches, false) {
-            Ok(trial) => tally.record_usage(trial.usage),
-            Err(failed) => tally.find_failure(&place, failed),
+        let tried = check_independence(encoder, tally, &place, (&schema, &[option], &batches));
+        if let Err(failed) = tried {
+            tally.find_failure(&place, failed);
         }
     }
 }

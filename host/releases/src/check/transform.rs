@@ -1,14 +1,15 @@
 //! The trial of a transform: tables through the sandbox in one batch, row by row and cut in odd
-//! places, which must give the same rows; every allowed value of every parameter; and batches as
-//! large as the host sends. A parameter that must be given is given the first value that suits the
-//! table.
+//! places, which must give the same rows, and from later days, which must give the last of them;
+//! every allowed value of every parameter likewise; and batches as large as the host sends. A
+//! parameter that must be given is given the first value that suits the table.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::{cast, concat_batches};
 use arrow::datatypes::{DataType, SchemaRef};
+use yearbook_domain::Date;
 use yearbook_sandbox::{GuestError, OptionValue, PluginTransform, TrialError, TrialTable};
 use yearbook_sdk::testing::{Table, record_batches};
 
@@ -18,6 +19,12 @@ use super::suitable_options::{distinct_values, suitable_options};
 
 /// Rows of a batch, where a table is cut.
 const CUTS: [usize; 4] = [1, 3, 7, 64];
+
+/// The same for each allowed value of a parameter.
+const OPTION_CUTS: [usize; 2] = [1, 7];
+
+/// Days from which a table is asked for.
+const STARTS: usize = 3;
 
 /// Months of the small tables, and of the one that the budget is measured with.
 const MONTHS: i32 = 40;
@@ -69,7 +76,7 @@ pub(super) fn check(transform: &Arc<PluginTransform>, tally: &mut ReportBuilder)
     check_large_batches(transform, tally);
 }
 
-/// Tries a table whole, again, and cut.
+/// Tries a table whole, again, and in parts; and with every allowed value of every parameter.
 fn check_table(
     transform: &Arc<PluginTransform>,
     input: &TrialInput,
@@ -89,10 +96,44 @@ fn check_table(
             "leave out whatever depends on memory addresses, hash order or what came before",
         );
     }
-    for rows in CUTS {
+    check_parts(transform, input, options, (&whole, &CUTS), &place, tally);
+    for (text, option) in allowed_values(&transform.description().parameters) {
+        let place = format!("{place}, option {}.{}={text}", transform.name(), option.name);
+        let mut options: Vec<OptionValue> =
+            options.iter().filter(|given| given.name != option.name).cloned().collect();
+        options.push(option);
+        match input.transform(transform, &options, input.rows.num_rows()) {
+            Ok(trial) => {
+                tally.record_usage(trial.usage);
+                if let Some(whole) = plain(&trial) {
+                    let whole = (&whole, &OPTION_CUTS[..]);
+                    check_parts(transform, input, &options, whole, &place, tally);
+                }
+            }
+            // A value may be right for other tables, or beside other options.
+            Err(TrialError {
+                error: GuestError::Declined(_) | GuestError::InvalidTransformOption { .. },
+                ..
+            }) => {}
+            Err(failed) => tally.find_failure(&place, failed),
+        }
+    }
+}
+
+/// Tries the table cut into batches of so many rows, and from later days. `whole`: what comes of
+/// all of it in one batch.
+fn check_parts(
+    transform: &Arc<PluginTransform>,
+    input: &TrialInput,
+    options: &[OptionValue],
+    (whole, cuts): (&RecordBatch, &[usize]),
+    place: &str,
+    tally: &mut ReportBuilder,
+) {
+    for rows in cuts {
         let place = format!("{place}, {rows} rows a batch");
-        let cut = try_rows(transform, input, options, rows, &place, tally);
-        if cut.is_some_and(|cut| cut != whole) {
+        let cut = try_rows(transform, input, options, *rows, &place, tally);
+        if cut.is_some_and(|cut| cut != *whole) {
             tally.find(
                 &place,
                 "it gives other rows than in one batch",
@@ -100,19 +141,36 @@ fn check_table(
             );
         }
     }
-    for (text, option) in allowed_values(&transform.description().parameters) {
-        let place = format!("{place}, option {}.{}={text}", transform.name(), option.name);
-        let mut options: Vec<OptionValue> =
-            options.iter().filter(|given| given.name != option.name).cloned().collect();
-        options.push(option);
-        match input.transform(transform, &options, input.rows.num_rows()) {
-            Ok(trial) => tally.record_usage(trial.usage),
-            // A value may be right for other tables, or beside other options.
+    let dates = input.dates();
+    if !dates.is_sorted() || dates.len() != whole.num_rows() {
+        return;
+    }
+    for start in dates.iter().step_by(dates.len() / STARTS + 1) {
+        let place = format!("{place}, from {}", start.as_str());
+        let trial = match input.transform_from(transform, options, *start) {
+            Ok(Some(trial)) => trial,
+            // No day makes a difference.
+            Ok(None) => return,
+            // Fewer rows may be too few.
             Err(TrialError {
-                error: GuestError::Declined(_) | GuestError::InvalidTransformOption { .. },
+                error: GuestError::Declined(_) | GuestError::UnsupportedRows(_),
                 ..
-            }) => {}
-            Err(failed) => tally.find_failure(&place, failed),
+            }) => continue,
+            Err(failed) => {
+                tally.find_failure(&place, failed);
+                continue;
+            }
+        };
+        tally.record_usage(trial.usage);
+        let first = dates.partition_point(|date| date < start);
+        let last = whole.slice(first, dates.len() - first);
+        // Whether a column may have nulls is said of the rows that there are.
+        if plain(&trial).is_some_and(|made| made.columns() != last.columns()) {
+            tally.find(
+                &place,
+                "it gives other rows than the last ones of the whole table",
+                "ask for as many earlier rows with `before` as a result needs",
+            );
         }
     }
 }
@@ -196,8 +254,33 @@ impl TrialInput {
             .step_by(rows)
             .map(|first| self.rows.slice(first, rows.min(all - first)))
             .collect();
-        let codes = |column: &str| self.codes.get(column).cloned();
-        transform.trial(&self.schema, options, codes, &batches)
+        transform.trial(&self.schema, options, |column| self.codes(column), &batches)
+    }
+
+    /// Rows from the day `start` on; `None` where the transform asks for no earlier ones.
+    fn transform_from(
+        &self,
+        transform: &Arc<PluginTransform>,
+        options: &[OptionValue],
+        start: Date,
+    ) -> Result<Option<TrialTable>, TrialError> {
+        let batches = std::slice::from_ref(&self.rows);
+        transform.trial_from(&self.schema, options, |column| self.codes(column), batches, start)
+    }
+
+    fn codes(&self, column: &str) -> Option<Vec<String>> {
+        self.codes.get(column).cloned()
+    }
+
+    /// Day of each row; nothing without an axis of dates.
+    fn dates(&self) -> Vec<Date> {
+        let is_axis = |role: &String| role == "date";
+        let mut fields = self.schema.fields().iter();
+        let axis =
+            fields.position(|field| field.metadata().get("yearbook.role").is_some_and(is_axis));
+        let days = axis.and_then(|axis| cast(self.rows.column(axis), &DataType::Utf8).ok());
+        let days = days.as_ref().and_then(|days| days.as_string_opt::<i32>());
+        days.into_iter().flatten().filter_map(|day| Date::parse(day?)).collect()
     }
 }
 

@@ -5,17 +5,20 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use yearbook_domain::Date;
 use yearbook_shares::SlotPermit;
 
 use super::PluginTransform;
 use super::budget::ChainBytes;
 use super::codes::CodeTable;
+use super::columns::{date_column, rows_within};
 use super::crossing::{batch_bytes, slice_rows};
 use super::groups::host_error;
 use super::instance::TransformInstance;
 use super::link::{LinkColumns, LinkPlan};
 use super::link_run::LinkRun;
 use super::needs::{Form, Priming};
+use super::output::Relation;
 use crate::guest_error::GuestError;
 use crate::observe::{CallMetrics, DumpMetadata, DumpTarget, FailureDump, GuestFunction};
 use crate::observe::{GuestLogLine, ResourceUsage};
@@ -47,26 +50,34 @@ impl PluginTransform {
         batches: &[RecordBatch],
     ) -> Result<TrialTable, TrialError> {
         let dumps = self.host.dump_target.or_in_memory();
-        let failed = |call, error| TrialError { call, error, dump: dumps.take() };
+        let failed = |(call, error)| TrialError { call, error, dump: dumps.take() };
         let by_name = |column: usize| codes(schema.field(column).name());
-        let trial = Trial::plan(self, schema, chosen, by_name, dumps.clone());
-        let trial = trial.map_err(|(call, error)| failed(call, error))?;
-        let mut run = trial.open().map_err(|error| failed(GuestCall::Open, error))?;
-        if trial.plan.needs.prime != Priming::None {
-            for (at, batch) in batches.iter().enumerate() {
-                let primed = trial.prime(&mut run, batch);
-                primed.map_err(|error| failed(GuestCall::Prime(at + 1), error))?;
-            }
+        let trial = Trial::plan(self, schema, chosen, by_name, dumps.clone()).map_err(failed)?;
+        trial.run(batches, None).map_err(failed)
+    }
+
+    /// Makes rows of those of `batches` from the day `start` on, as a request from that day has
+    /// them: with the earlier rows that the transform asks for, and without what comes of these.
+    /// None where it asks for none, or where a row of the output is not one of the input.
+    ///
+    /// # Errors
+    /// [`TrialError`], with the call that failed.
+    pub fn trial_from(
+        self: &Arc<Self>,
+        schema: &SchemaRef,
+        chosen: &[OptionValue],
+        codes: impl Fn(&str) -> Option<Vec<String>>,
+        batches: &[RecordBatch],
+        start: Date,
+    ) -> Result<Option<TrialTable>, TrialError> {
+        let dumps = self.host.dump_target.or_in_memory();
+        let failed = |(call, error)| TrialError { call, error, dump: dumps.take() };
+        let by_name = |column: usize| codes(schema.field(column).name());
+        let trial = Trial::plan(self, schema, chosen, by_name, dumps.clone()).map_err(failed)?;
+        if trial.plan.needs.before.is_none() || trial.plan.output.relation != Relation::Same {
+            return Ok(None);
         }
-        let mut made = Vec::new();
-        for (at, batch) in batches.iter().enumerate() {
-            let pushed = trial.push(&mut run, batch, &mut made);
-            pushed.map_err(|error| failed(GuestCall::PushRows(at + 1), error))?;
-        }
-        trial.finish(&mut run, &mut made).map_err(|error| failed(GuestCall::Finish, error))?;
-        let usage = trial.usage.and(run.used());
-        let (schema, cpu) = (Arc::clone(&trial.columns.schema), trial.work.cpu());
-        Ok(TrialTable { schema, batches: made, usage, cpu })
+        trial.run(batches, Some(start)).map(Some).map_err(failed)
     }
 
     /// Makes the call of `dump` again.
@@ -84,7 +95,7 @@ impl PluginTransform {
         if let Some(batch) = &dump.batch {
             match call {
                 GuestFunction::Prime => trial.prime(&mut run, batch)?,
-                _ => trial.push(&mut run, batch, &mut made)?,
+                _ => trial.push(&mut run, batch, None, &mut made)?,
             }
         }
         if *call == GuestFunction::Finish {
@@ -132,6 +143,47 @@ impl Trial {
         Ok(Self { plan, columns, place, work, bytes: Arc::default(), usage })
     }
 
+    /// Everything that comes of `batches`, or of those rows that a response from the day `start` on
+    /// reads.
+    fn run(
+        &self,
+        batches: &[RecordBatch],
+        start: Option<Date>,
+    ) -> Result<TrialTable, (GuestCall, GuestError)> {
+        let mut run = self.open().map_err(|error| (GuestCall::Open, error))?;
+        let earlier = |day: Date| self.plan.needs.before.map_or(day, |span| span.before(day));
+        let first = start.map(earlier);
+        // Rows of certain dates come first whatever the response's are.
+        let primed = first.filter(|_| self.plan.needs.prime == Priming::All);
+        if self.plan.needs.prime != Priming::None {
+            for (at, batch) in batches.iter().enumerate() {
+                let given =
+                    self.since(batch, primed).and_then(|batch| self.prime(&mut run, &batch));
+                given.map_err(|error| (GuestCall::Prime(at + 1), error))?;
+            }
+        }
+        let mut made = Vec::new();
+        for (at, batch) in batches.iter().enumerate() {
+            let pushed = self
+                .since(batch, first)
+                .and_then(|batch| self.push(&mut run, &batch, start, &mut made));
+            pushed.map_err(|error| (GuestCall::PushRows(at + 1), error))?;
+        }
+        self.finish(&mut run, &mut made).map_err(|error| (GuestCall::Finish, error))?;
+        let usage = self.usage.and(run.used());
+        let (schema, cpu) = (Arc::clone(&self.columns.schema), self.work.cpu());
+        Ok(TrialTable { schema, batches: made, usage, cpu })
+    }
+
+    /// The rows of `batch` from the day `first` on.
+    fn since(&self, batch: &RecordBatch, first: Option<Date>) -> Result<RecordBatch, GuestError> {
+        let Some((first, date)) = first.zip(date_column(&self.plan.schema)) else {
+            return Ok(batch.clone());
+        };
+        let dates = Arc::clone(batch.column(date));
+        rows_within(batch.clone(), &dates, first, Date::MAX).map_err(host_error)
+    }
+
     /// A second instance, which is checked to have the same output.
     fn open(&self) -> Result<LinkRun, GuestError> {
         let (place, work) = (Arc::clone(&self.place), Arc::clone(&self.work));
@@ -148,11 +200,12 @@ impl Trial {
         &self,
         run: &mut LinkRun,
         batch: &RecordBatch,
+        start: Option<Date>,
         made: &mut Vec<RecordBatch>,
     ) -> Result<(), GuestError> {
         let batch = self.read(batch)?;
         for slice in self.slices(&batch) {
-            run.push(&slice, None)?;
+            run.push(&slice, start)?;
             take_rows(run, made)?;
         }
         Ok(())

@@ -1,14 +1,26 @@
-//! `yearbook plugin bench`: a plugin's speed beside the built-in formats (contract-14-bench).
+//! `yearbook plugin bench`: a plugin's speed beside the built-in formats (contract-14-bench), or
+//! that of an adapter's examples (contract-17-bench).
 
 use anyhow::{Context as _, bail};
-use yearbook_releases::{BenchFigure, BenchPeer, BenchPlugin, bench};
-use yearbook_sandbox::SandboxConfig;
+use serde::Serialize;
+use yearbook_releases::{BenchFigure, BenchPeer, BenchPlugin, ExampleFigure, bench, bench_adapter};
+use yearbook_sandbox::{Plugin, SandboxConfig};
 
 use super::check_limits;
 use crate::arguments::PluginSource;
 use crate::context::CommandContext;
 use crate::output::TextTable;
 use crate::{builtin, plugin_runtime};
+
+/// Figures of a plugin.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Figures {
+    /// Of what takes rows, table by table.
+    Tables(Vec<BenchFigure>),
+    /// Of an adapter, example by example.
+    Examples(Vec<ExampleFigure>),
+}
 
 pub(super) async fn run(
     context: &CommandContext,
@@ -25,10 +37,14 @@ pub(super) async fn run(
     let measured = tokio::task::spawn_blocking(move || {
         let tried = sandbox.load(&component.bytes);
         let tried = tried.with_context(|| format!("{name} is refused"))?;
+        if let Plugin::Adapter(adapter) = &tried {
+            let figures = bench_adapter(adapter, runs, limits.thread_stack_bytes())?;
+            return Ok(Figures::Examples(figures));
+        }
         let own = display_name(tried.name(), tried.digest().short());
         let Some(tried) = BenchPlugin::new(tried) else {
             bail!(
-                "only output formats and transforms are measured: no other plugin takes rows; `yearbook plugin check` shows the time and memory of its calls"
+                "only output formats, transforms and adapters are measured: no other plugin takes rows or requests; `yearbook plugin check` shows the time and memory of its calls"
             );
         };
         let (names, idle) = match tried {
@@ -48,10 +64,13 @@ pub(super) async fn run(
             peers.push(peer(built_in.name, &built_in.bytes)?);
         }
         let idle = peer("idle", &idle)?;
-        Ok(bench(&peers, &idle, runs, limits.thread_stack_bytes())?)
+        Ok(Figures::Tables(bench(&peers, &idle, runs, limits.thread_stack_bytes())?))
     });
     let figures = measured.await??;
-    context.output.print_result(&figures, || render(&figures))
+    context.output.print_result(&figures, || match &figures {
+        Figures::Tables(figures) => render(figures),
+        Figures::Examples(figures) => render_examples(figures),
+    })
 }
 
 /// Name of the plugin; with its digest where a built-in peer has the same name.
@@ -75,6 +94,21 @@ fn render(figures: &[BenchFigure]) -> String {
             format!("{:.0}", figure.fresh_response_us),
             (figure.memory_bytes >> 10).to_string(),
             format!("{:.1}", 100.0 * figure.crossing_share),
+        ]
+    });
+    TextTable::new(&columns).with_rows(rows).render()
+}
+
+fn render_examples(figures: &[ExampleFigure]) -> String {
+    let columns = ["example", "#requests/s", "#call (us)", "#calls", "#facts bytes", "#memory KiB"];
+    let rows = figures.iter().map(|figure| {
+        [
+            figure.example.clone(),
+            figure.requests_per_second.to_string(),
+            format!("{:.0}", figure.call_us),
+            figure.calls.to_string(),
+            figure.fact_bytes.to_string(),
+            (figure.memory_bytes >> 10).to_string(),
         ]
     });
     TextTable::new(&columns).with_rows(rows).render()

@@ -17,7 +17,7 @@ use yearbook_releases::ComponentFile;
 use yearbook_sandbox::adapter::Method;
 use yearbook_sandbox::{Plugin, PluginAdapter};
 
-use super::check::{check_component, render_report};
+use super::check::render_report;
 use super::source::read_component;
 use crate::commands::serve;
 use crate::context::CommandContext;
@@ -51,50 +51,76 @@ async fn follow(
     context.output.print_result(&json!({ "listening": url, "key": key }), || {
         format!("listening on {url}; its X-API-Key: {key}")
     })?;
-    let mut before = None;
+    // Whether a build of this loop takes part in requests, and the last answer to one.
+    let (mut serves, mut before) = (false, None);
     loop {
         let stamp = folder.stamp();
-        match replace(context, &folder, &server, request, &mut before).await {
-            // Whoever goes on writing does not wait for it.
-            Ok(component) => tokio::select! {
-                done = print_findings(context, &server, component) => done?,
-                () = folder.changed(&stamp) => {}
-            },
+        match Build::make(context, &folder, &server).await {
+            Ok(build) => {
+                server.serve(&build.plugin);
+                serves = !matches!(build.plugin, Plugin::Reader(_));
+                if let Err(error) =
+                    print_answer(context, &server, &build, request, &mut before).await
+                {
+                    print_failure(context, &error, "")?;
+                }
+                // Whoever goes on writing does not wait for it.
+                tokio::select! {
+                    done = print_findings(context, &server, build.component) => done?,
+                    () = folder.changed(&stamp) => {}
+                }
+            }
             Err(error) => {
-                let failed = error_chain(&error).join(": ");
-                let kept = if before.is_some() { "; the build before goes on serving" } else { "" };
-                let text = || format!("{failed}{kept}");
-                context.output.print_result(&json!({ "failed": failed }), text)?;
+                let kept = if serves { "; the build before goes on serving" } else { "" };
+                print_failure(context, &error, kept)?;
             }
         }
         folder.changed(&stamp).await;
     }
 }
 
-/// Builds the plugin, serves it and asks for an answer.
-async fn replace(
+/// A plugin as it was built and loaded.
+struct Build {
+    plugin: Plugin,
+    component: ComponentFile,
+    begun: Instant,
+    took: Duration,
+}
+
+impl Build {
+    async fn make(
+        context: &CommandContext,
+        folder: &ProjectFolder,
+        server: &LocalServer,
+    ) -> anyhow::Result<Self> {
+        let begun = Instant::now();
+        let file = folder.build().await?;
+        let took = begun.elapsed();
+        let component = read_component(context, &file)?;
+        let (sandbox, bytes) = (server.sandbox(), component.bytes.clone());
+        let loaded = tokio::task::spawn_blocking(move || sandbox.load(&bytes)).await?;
+        let plugin = loaded.context("it is refused")?;
+        Ok(Self { plugin, component, begun, took })
+    }
+}
+
+/// Asks the plugin that serves for an answer, and prints it beside the one before.
+async fn print_answer(
     context: &CommandContext,
-    folder: &ProjectFolder,
     server: &LocalServer,
+    build: &Build,
     request: Option<&str>,
     before: &mut Option<ServedAnswer>,
-) -> anyhow::Result<ComponentFile> {
-    let begun = Instant::now();
-    let file = folder.build().await?;
-    let built = begun.elapsed();
-    let component = read_component(context, &file)?;
-    let (sandbox, bytes) = (server.sandbox(), component.bytes.clone());
-    let loaded = tokio::task::spawn_blocking(move || sandbox.load(&bytes)).await?;
-    let plugin = loaded.context("it is refused")?;
-    server.serve(&plugin);
+) -> anyhow::Result<()> {
+    let Build { plugin, component, begun, took } = build;
     let path = request
-        .map_or_else(|| default_request(&plugin, &server.dataset), |path| Some(path.to_owned()));
+        .map_or_else(|| default_request(plugin, &server.dataset), |path| Some(path.to_owned()));
     let mut value = json!({
         "plugin": plugin.name(),
         "version": plugin.version(),
         "kind": plugin.kind(),
         "digest": component.digest,
-        "build_ms": milliseconds(built),
+        "build_ms": milliseconds(*took),
         "request": path,
     });
     let mut text = format!(
@@ -103,17 +129,25 @@ async fn replace(
         plugin.version(),
         plugin.kind(),
         component.digest.short(),
-        built.as_secs_f64()
+        took.as_secs_f64()
     );
     if let Some(path) = path {
         let answer = server.ask(&path, &component.digest).await?;
         let changes = changed_lines(before.as_ref(), &answer);
-        value["answer"] = answer.facts(&changes, begun.elapsed() - built);
+        value["answer"] = answer.facts(&changes, begun.elapsed() - *took);
         text += &format!("\nGET {path}\n{}", answer.render(before.as_ref(), &changes));
         *before = Some(answer);
     }
-    context.output.print_result(&value, || text)?;
-    Ok(component)
+    context.output.print_result(&value, || text)
+}
+
+fn print_failure(
+    context: &CommandContext,
+    error: &anyhow::Error,
+    kept: &str,
+) -> anyhow::Result<()> {
+    let failed = error_chain(error).join(": ");
+    context.output.print_result(&json!({ "failed": failed }), || format!("{failed}{kept}"))
 }
 
 /// The check that an installation would make: after the answer, which does not wait for it.
@@ -122,13 +156,7 @@ async fn print_findings(
     server: &LocalServer,
     component: ComponentFile,
 ) -> anyhow::Result<()> {
-    let sandbox = server.sandbox();
-    let built_in = context.plugins_dir.clone();
-    let checked = tokio::task::spawn_blocking(move || {
-        check_component(&sandbox, &component, built_in.as_deref())
-    })
-    .await?;
-    let report = checked.report;
+    let report = server.check(component, context.plugins_dir.clone()).await?;
     let value = json!({ "tried": report.tries, "findings": report.findings });
     context.output.print_result(&value, || {
         if report.passed() { "Nothing is wrong.".to_owned() } else { render_report(&report) }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 use yearbook_catalog::ReleaseState;
+use yearbook_domain::PluginKind;
 use yearbook_releases::{InstallOptions, InstalledRelease, ReleaseError};
 
 use super::check::render_report;
@@ -54,12 +55,20 @@ pub(super) async fn run(
         "reference": origin.as_ref().map(|origin| &origin.reference),
         "reference_manifest": origin.as_ref().map(|origin| &origin.manifest),
     });
-    context.output.print_result(&value, || summary(&installed, plugin))
+    context.output.print_result(&value, || summary(&installed, plugin, named))
 }
 
-fn summary(installed: &InstalledRelease, source: &PluginSource) -> String {
+/// `signature`: the file that was named for it.
+fn summary(
+    installed: &InstalledRelease,
+    source: &PluginSource,
+    signature: Option<&Path>,
+) -> String {
     let InstalledRelease { id, version, state, unchanged, before, pinned, .. } = installed;
     let what = format!("{} {version} ({}, {})", id.name, id.kind, id.digest.short());
+    let is_reader = id.kind == PluginKind::Reader;
+    // An encoder may have the name of a reader.
+    let name = if is_reader { format!("{}/{}", id.kind, id.name) } else { id.name.clone() };
     if let Some(pinned) = pinned.as_ref().filter(|pinned| *pinned != id) {
         let done = match state {
             ReleaseState::Promoted if *unchanged => "was promoted already",
@@ -67,31 +76,36 @@ fn summary(installed: &InstalledRelease, source: &PluginSource) -> String {
             _ => "is installed and waits",
         };
         return format!(
-            "{what} {done}, but the name is pinned to {}, which serves until `yearbook plugin pin {} --off`.",
+            "{what} {done}, but the name is pinned to {}, which serves until `yearbook plugin pin {name} --off`.",
             pinned.digest.short(),
-            id.name
         );
     }
+    let before = before.as_ref().filter(|before| *before != id);
     match state {
         ReleaseState::Promoted if *unchanged => {
             format!("{what} was promoted already; nothing has changed.")
         }
         ReleaseState::Promoted => {
-            let instead = before
-                .as_ref()
-                .filter(|before| *before != id)
-                .map(|before| format!(" instead of {}", before.digest.short()));
+            let follows = if is_reader {
+                "the next `yearbook publish` or `refresh` reads with it"
+            } else {
+                "running hosts serve it within 2 seconds"
+            };
+            let instead = before.map(|before| format!(" instead of {}", before.digest.short()));
+            let undo = if before.is_some() { "rollback" } else { "remove" };
             format!(
-                "{what} is installed and promoted; running hosts serve it within 2 seconds{}, and `yearbook plugin rollback {}` takes it back.",
+                "{what} is installed and promoted; {follows}{}, and `yearbook plugin {undo} {name}` takes it back.",
                 instead.unwrap_or_default(),
-                id.name
             )
         }
-        _ => format!(
-            "{what} is installed and waits: {} serves. Running hosts compare the two on live responses and promote it, or roll it back; at once: yearbook plugin install {} --now",
-            before.as_ref().map_or("nothing", |before| before.digest.short()),
-            source
-        ),
+        _ => {
+            let signature =
+                signature.map_or(String::new(), |file| format!(" --signature {}", file.display()));
+            format!(
+                "{what} is installed and waits: {} serves. Running hosts compare the two on live responses and promote it, or roll it back; at once: yearbook plugin install {source}{signature} --now",
+                before.map_or("nothing", |before| before.digest.short()),
+            )
+        }
     }
 }
 

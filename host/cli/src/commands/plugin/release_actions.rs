@@ -1,11 +1,15 @@
 //! `yearbook plugin rollback`, `remove` and `pin`.
 
 use serde_json::json;
-use yearbook_domain::Digest;
+use yearbook_domain::{Digest, PluginKind};
 use yearbook_releases::ReleaseActionResult;
 
 use crate::arguments::Actor;
 use crate::context::CommandContext;
+
+/// Consequence of a reader that nobody installed any more.
+const BUILT_IN_READS: &str =
+    " the next `yearbook publish` or `refresh` takes the built-in reader, if there is one.";
 
 pub(super) async fn rollback(
     context: &CommandContext,
@@ -57,6 +61,15 @@ fn print_outcome(
         let mut text = format!("{name}: {} {done}.", short.join(", "));
         for (kind, release) in &outcome.serving {
             text.push_str(&match release {
+                // No server loads one.
+                Some(release) if *kind == PluginKind::Reader => format!(
+                    " The next `yearbook publish` or `refresh` reads with {} ({}).",
+                    release.version,
+                    release.id.digest.short()
+                ),
+                None if *kind == PluginKind::Reader => {
+                    format!(" No release of the reader may be used;{BUILT_IN_READS}")
+                }
                 Some(release) => format!(
                     " The {kind} {} {} ({}) serves; running hosts follow within 2 seconds.",
                     name,
@@ -67,7 +80,12 @@ fn print_outcome(
             });
         }
         if outcome.serving.is_empty() {
-            text.push_str(" Nothing of that name is left; running hosts forget it within 2 seconds.");
+            text.push_str(" Nothing of that name is left;");
+            text.push_str(if outcome.changed.iter().all(|id| id.kind == PluginKind::Reader) {
+                BUILT_IN_READS
+            } else {
+                " running hosts forget it within 2 seconds."
+            });
         }
         text
     })

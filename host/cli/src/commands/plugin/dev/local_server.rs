@@ -10,17 +10,20 @@ use anyhow::Context as _;
 use http::{HeaderName, HeaderValue, Method};
 use serde_json::json;
 use tempfile::TempDir;
+use tokio::sync::Mutex;
 use yearbook_domain::{Digest, Plan};
 use yearbook_outbound::{OutboundRequest, Url};
-use yearbook_sandbox::{Plugin, PluginSet, Sandbox};
+use yearbook_releases::{CheckReport, ComponentFile};
+use yearbook_sandbox::{Plugin, PluginSet, Sandbox, SandboxConfig};
 use yearbook_server::AppState;
 
 use super::answer::ServedAnswer;
+use crate::commands::plugin::check::check_component;
 use crate::commands::serve::{self, RunningServer};
 use crate::commands::{keys, publish};
 use crate::context::CommandContext;
-use crate::http_client;
 use crate::settings::{RunSettings, SettingSources};
+use crate::{http_client, plugin_runtime};
 
 /// Name of the table that is served where no package was named.
 const SAMPLE: &str = "sample";
@@ -37,6 +40,8 @@ pub(super) struct LocalServer {
     running: RunningServer,
     /// The plugins of the binary, without the author's.
     built_in: Arc<PluginSet>,
+    /// Sandbox of checks, one at a time: what they use is none of an answer's cost.
+    checks: Arc<Mutex<Arc<Sandbox>>>,
     _folder: TempDir,
 }
 
@@ -76,6 +81,12 @@ impl LocalServer {
         let (listener, address) =
             serve::listen(own.settings.values.server.listen, "--listen").await?;
         let running = serve::start(&own, own.settings.values.server.clone(), address).await?;
+        let limits = CheckReport::limits(*running.plugins.sandbox.limits());
+        let config = SandboxConfig {
+            dump_sink: plugin_runtime::dump_sink(&own)?,
+            ..plugin_runtime::cached_config(&own, limits)
+        };
+        let checks = plugin_runtime::new_sandbox(config, own.workers())?;
         let state: AppState = running.state.clone();
         tokio::spawn(yearbook_server::serve_public(listener, state, std::future::pending()));
         Ok(Self {
@@ -84,6 +95,7 @@ impl LocalServer {
             dataset: names.into_iter().next().unwrap_or_default(),
             built_in: running.plugins.registry.current(),
             running,
+            checks: Arc::new(Mutex::new(checks)),
             _folder: folder,
         })
     }
@@ -97,6 +109,21 @@ impl LocalServer {
         let mut plugins = PluginSet::clone(&self.built_in);
         plugins.insert(plugin);
         self.running.plugins.registry.replace(plugins);
+    }
+
+    /// Checks `component` as an installation would. `built_in`: folder of the built-in plugins,
+    /// where one was named.
+    pub(super) async fn check(
+        &self,
+        component: ComponentFile,
+        built_in: Option<PathBuf>,
+    ) -> anyhow::Result<CheckReport> {
+        // A check that nobody waits for any more runs to its end, and the next one after it.
+        let sandbox = Arc::clone(&self.checks).lock_owned().await;
+        let checked = tokio::task::spawn_blocking(move || {
+            check_component(&sandbox, &component, built_in.as_deref())
+        });
+        Ok(checked.await?.report)
     }
 
     /// The answer to a GET of `path`, with what the plugin of `digest` did for it.

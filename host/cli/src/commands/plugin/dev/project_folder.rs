@@ -7,8 +7,11 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 
-/// Names that a build writes, or that no build reads.
-const UNWATCHED: [&str; 2] = ["target", "Cargo.lock"];
+/// Names that a build or a server writes, or that no build reads.
+const UNWATCHED: [&str; 3] = ["target", "Cargo.lock", "yearbook-data"];
+
+/// File of a data directory, which a server writes to all the time, whatever its name.
+const DATABASE: &str = "yearbook.db";
 
 /// Interval at which the folder is looked at.
 const WATCH_INTERVAL: Duration = Duration::from_millis(100);
@@ -46,7 +49,9 @@ impl ProjectFolder {
                     continue;
                 }
                 if path.is_dir() {
-                    folders.push(path);
+                    if !path.join(DATABASE).exists() {
+                        folders.push(path);
+                    }
                 } else {
                     let written = entry.metadata().and_then(|file| file.modified()).ok();
                     files.push((path, written));
@@ -92,4 +97,32 @@ fn module_of(message: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(message).ok()?;
     let files = message["filenames"].as_array()?.iter().filter_map(Value::as_str);
     files.map(Path::new).find(|file| file.extension() == Some("wasm".as_ref())).map(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn what_a_server_writes_beside_the_sources_is_no_change_contract_16() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str| {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        };
+        write("Cargo.toml");
+        write("src/lib.rs");
+        write("data/yearbook.db");
+        let project = ProjectFolder::open(folder.path().to_owned()).unwrap();
+        let before = project.stamp();
+        for path in ["data/yearbook.db-wal", "data/objects/1", "yearbook-data/objects/1"] {
+            write(path);
+            assert!(project.stamp() == before, "{path}");
+        }
+        write("data.rs");
+        assert!(project.stamp() != before);
+    }
 }
