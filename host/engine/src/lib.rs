@@ -31,10 +31,10 @@ pub use trap::{Trap, TrapKind};
 const RESERVATION: u64 = 4 << 30;
 
 /// Bytes of each pooled memory that are cleared by writing to them instead of being given back to
-/// the kernel: a small response touches fewer, and page faults are most of what a fresh instance
-/// costs. The kernel says which pages were written (Linux 6.7; before that, the first pages of a
-/// memory count), so it does not matter where they lie. All instances together keep this many bytes
-/// each at most.
+/// the kernel: a page of a thousand rows touches fewer, and page faults are most of what a fresh
+/// instance costs. The kernel says which pages are resident (Linux 6.7; before that, the first
+/// pages of a memory count), so it does not matter where they lie; it does matter what instances
+/// before have left. All instances together keep this many bytes each at most.
 const KEEP_RESIDENT: usize = 1 << 20;
 
 /// Core instances, memories and tables of one component at most. A Rust guest has three instances

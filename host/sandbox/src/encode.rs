@@ -40,7 +40,7 @@ pub use self::codelists::{with_codes, with_labelled_codes};
 pub use self::description::EncoderDescription;
 use self::first_bytes::FirstBytes;
 pub(crate) use self::instance::EncoderInstance;
-pub(crate) use self::linked::LinkedEncoder;
+pub(crate) use self::linked::{LinkedEncoder, ResponseSize};
 pub(crate) use self::notes::Notes;
 pub(crate) use self::part::EncodedPart;
 
@@ -170,7 +170,8 @@ impl PluginEncoder {
         let work = self.call_metrics(self.host.dump_target.clone());
         let encoder = Arc::clone(self);
         self.run_on_worker(holder, move || {
-            EncoderInstance::open(&encoder, permit, work, &schema, &options).map(drop)
+            EncoderInstance::open(&encoder, ResponseSize::Small, permit, work, &schema, &options)
+                .map(drop)
         })
         .await
     }

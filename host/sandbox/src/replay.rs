@@ -7,7 +7,7 @@ use yearbook_domain::PluginKind;
 use yearbook_engine::ComponentRejection;
 
 use crate::adapt::PluginAdapter;
-use crate::encode::{EncoderInstance, Notes, PluginEncoder};
+use crate::encode::{EncoderInstance, Notes, PluginEncoder, ResponseSize};
 use crate::generate::PluginGenerator;
 use crate::generator_request::GeneratorRequest;
 use crate::guest_error::GuestError;
@@ -145,8 +145,9 @@ impl PluginEncoder {
         let work = self.call_metrics(hand);
         let DumpMetadata { call, before, options, .. } = &dump.about;
         let options = self.description().parameters.complete(options);
+        let (size, counted) = (ResponseSize::Small, Arc::clone(&work));
         let mut instance =
-            EncoderInstance::open(self, permit, Arc::clone(&work), &dump.schema, &options)?;
+            EncoderInstance::open(self, size, permit, counted, &dump.schema, &options)?;
         let mut bytes = 0;
         if before.head && *call != GuestFunction::Head {
             instance.encode_header()?;

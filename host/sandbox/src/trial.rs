@@ -10,7 +10,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 
 use crate::adapt::{AdapterAnswer, AdapterCall, AdapterInput, PluginAdapter};
-use crate::encode::{EncoderInstance, Notes, PluginEncoder};
+use crate::encode::{EncoderInstance, Notes, PluginEncoder, ResponseSize};
 use crate::generate::{GenerateOutput, GeneratedProject, PluginGenerator};
 use crate::generator_request::GeneratorRequest;
 use crate::guest_error::GuestError;
@@ -237,8 +237,8 @@ struct TrialRunner<'a> {
 impl TrialRunner<'_> {
     fn open(&self) -> Result<EncoderInstance, TrialError> {
         let opened = self.encoder.try_acquire().and_then(|permit| {
-            let work = Arc::clone(&self.work);
-            EncoderInstance::open(self.encoder, permit, work, self.schema, &self.options)
+            let (size, work) = (ResponseSize::Small, Arc::clone(&self.work));
+            EncoderInstance::open(self.encoder, size, permit, work, self.schema, &self.options)
         });
         self.map_error(GuestCall::Open, opened)
     }

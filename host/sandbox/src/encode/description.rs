@@ -6,7 +6,7 @@ use wasmtime::Store;
 use wasmtime::component::InstancePre;
 use yearbook_domain::PluginKind;
 
-use super::{LinkedEncoder, PluginEncoder};
+use super::{LinkedEncoder, PluginEncoder, ResponseSize};
 use crate::guest::HostState;
 use crate::guest::bindings::exports::yearbook::plugin::encoder as guest;
 use crate::guest::parameters::{
@@ -77,7 +77,7 @@ impl PluginWorld for EncoderDescription {
         linked: &Self::Linked,
         store: &mut Store<HostState>,
     ) -> wasmtime::Result<Self::Raw> {
-        let (encoder, _) = linked.instantiate(store)?;
+        let (encoder, _) = linked.instantiate(store, ResponseSize::Small)?;
         let description = encoder.yearbook_plugin_encoder().call_describe(store)?;
         Ok((description, linked.has_codelists()))
     }

@@ -11,10 +11,13 @@ use super::body_channel::{EncodedChunk, EncodedChunks};
 use super::coalesce::{BatchCoalescer, BatchGroup};
 use super::response_driver::ResponseDriver;
 use super::split_retry::PartOutput;
-use super::{Batches, EncodedPart, EncoderInstance, Notes, PluginEncoder};
+use super::{Batches, EncodedPart, EncoderInstance, Notes, PluginEncoder, ResponseSize};
 use crate::guest_error::GuestError;
 use crate::observe::CallMetrics;
 use crate::options::OptionValue;
+
+/// Most bytes of a small response's rows, as plain columns: a hundred rows of thirty columns.
+const SMALL_BYTES: usize = 32 << 10;
 
 impl PluginEncoder {
     /// Encodes up to the first rows, or all of a response that fits in one part.
@@ -33,12 +36,19 @@ impl PluginEncoder {
         // Whether there is a second part tells whether the response is done after the first: most
         // are, and then one trip to a worker makes all of it.
         let first = parts.next().await?;
-        let done = first.is_none() || !parts.has_next().await?;
+        let bytes = parts.last_group_bytes();
+        let size = if first.is_some() && parts.has_next().await? {
+            ResponseSize::ManyParts
+        } else if bytes > SMALL_BYTES {
+            ResponseSize::OnePart
+        } else {
+            ResponseSize::Small
+        };
         let (encoder, for_guest) = (Arc::clone(self), Arc::clone(work));
         let arguments = (Arc::clone(&schema), Arc::clone(&options));
         let begun = self
             .run_on_worker(holder, move || {
-                encoder.begin(permit, for_guest, &arguments.0, &arguments.1, first, done)
+                encoder.begin(permit, for_guest, &arguments.0, &arguments.1, first, size)
             })
             .await?;
         Ok(match begun {
@@ -58,7 +68,7 @@ impl PluginEncoder {
         })
     }
 
-    /// Blocking: opens the response and encodes up to its first rows, or all of it when `done`.
+    /// Blocking: opens the response and encodes up to its first rows, or all of one part.
     fn begin(
         &self,
         permit: SlotPermit,
@@ -66,9 +76,10 @@ impl PluginEncoder {
         schema: &Schema,
         options: &[OptionValue],
         first: Option<BatchGroup>,
-        done: bool,
+        size: ResponseSize,
     ) -> Result<FirstJob, GuestError> {
-        let mut instance = Box::new(EncoderInstance::open(self, permit, work, schema, options)?);
+        let instance = EncoderInstance::open(self, size, permit, work, schema, options)?;
+        let mut instance = Box::new(instance);
         let mut notes = Notes::new();
         let head = instance.encode_header()?;
         notes.advance(head.len());
@@ -77,7 +88,7 @@ impl PluginEncoder {
             (instance, part) = self.encode_part(instance, &first, schema, options, true)?;
             self.take_notes(part.iter_mut().map(EncodedPart::take_note).collect(), &mut notes);
         }
-        if !done {
+        if size == ResponseSize::ManyParts {
             let segments = self.join_part(part).segments;
             let chunk = EncodedChunk::new(head.into(), segments);
             return Ok(FirstJob::Incomplete { instance, notes, chunk });

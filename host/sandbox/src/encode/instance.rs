@@ -11,7 +11,7 @@ use yearbook_engine::{Limits, Trap};
 use yearbook_shares::SlotPermit;
 
 use super::codelists::{self, ToldCodes};
-use crate::encode::{EncodedPart, Notes, PluginEncoder};
+use crate::encode::{EncodedPart, Notes, PluginEncoder, ResponseSize};
 use crate::guest::bindings::EncoderPlugin;
 use crate::guest::bindings::exports::yearbook::plugin::encoder::GuestEncoding;
 use crate::guest::bindings::yearbook::plugin::types as wire;
@@ -49,9 +49,10 @@ pub(crate) struct EncoderInstance {
 }
 
 impl EncoderInstance {
-    /// Instantiates the encoder and opens a response, counted in `work`.
+    /// Instantiates the encoder and opens a response of `size`, counted in `work`.
     pub(crate) fn open(
         encoder: &PluginEncoder,
+        size: ResponseSize,
         permit: SlotPermit,
         work: Arc<CallMetrics>,
         schema: &arrow::datatypes::Schema,
@@ -74,7 +75,7 @@ impl EncoderInstance {
         let codes = if is_told { codelists::codes(schema) } else { Vec::new() };
         store.data_mut().add_input(codelists::bytes(&codes));
         let opened = HostState::call(&mut store, |store| {
-            let (guest, told) = encoder.linked.instantiate(store)?;
+            let (guest, told) = encoder.linked.instantiate(store, size)?;
             if let Some(told) = told {
                 let codes = codes.iter().map(|codes| codes.as_ref().map(ToldCodes::lend));
                 let codes: Vec<Option<Vec<_>>> = codes.collect();
@@ -167,7 +168,8 @@ impl EncoderInstance {
         let work = store.data().shared_metrics();
         // Its memory first: two of them at once would be more than was admitted.
         drop(store);
-        Self::open(encoder, permit, work, schema, options)
+        // A part that is made in halves is no small one.
+        Self::open(encoder, ResponseSize::OnePart, permit, work, schema, options)
     }
 
     fn call_part(&mut self, batch: &RecordBatch) -> Result<EncodedPart, GuestError> {

@@ -22,7 +22,7 @@ use super::body_channel::{BodySender, EncodedChunk, EncodedChunks, channel};
 use super::coalesce::{BatchCoalescer, BatchGroup};
 use super::instance_pool::{InstanceLease, InstancePool};
 use super::split_retry::JoinedPart;
-use super::{Notes, PluginEncoder};
+use super::{Notes, PluginEncoder, ResponseSize};
 use crate::encode::EncoderInstance;
 use crate::guest_error::GuestError;
 use crate::observe::{CallMetrics, ResponseMetrics};
@@ -233,7 +233,14 @@ impl ResponseDriver {
             let (instance, first) = match hand {
                 InstanceLease::Reused { instance, first } => (instance, first),
                 InstanceLease::New(permit) => (
-                    Box::new(EncoderInstance::open(&opener, permit, account, &schema, &options)?),
+                    Box::new(EncoderInstance::open(
+                        &opener,
+                        ResponseSize::ManyParts,
+                        permit,
+                        account,
+                        &schema,
+                        &options,
+                    )?),
                     false,
                 ),
             };
