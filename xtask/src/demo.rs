@@ -159,10 +159,12 @@ fn shell_name(binary: &Path) -> String {
 /// # Errors
 /// Fails when the server cannot be started, or has ended with an error.
 fn serve(binary: &Path, args: &DemoArgs, keys: &keys::DemoKeys) -> Result<()> {
-    let asked_to_end = Arc::new(AtomicBool::new(false));
-    for signal in [SIGHUP, SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&asked_to_end))
-            .context("cannot watch for Ctrl-C")?;
+    let [asked_to_end, interrupted] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+    // Ctrl-C reaches the server itself: the signal of `stop` would be its second, at which it cuts
+    // what it still sends.
+    let flags = [(SIGHUP, &asked_to_end), (SIGINT, &interrupted), (SIGTERM, &asked_to_end)];
+    for (signal, flag) in flags {
+        signal_hook::flag::register(signal, Arc::clone(flag)).context("cannot watch for Ctrl-C")?;
     }
     let mut server = ServerProcess::start(binary, &args.data_dir, args.listen, None, &[])?;
     println!(
@@ -179,7 +181,10 @@ fn serve(binary: &Path, args: &DemoArgs, keys: &keys::DemoKeys) -> Result<()> {
         sleep(Duration::from_millis(100));
     }
     server.stop()?;
-    if let Some(status) = server.exit_status()?.filter(|status| !status.success()) {
+    // A second Ctrl-C ends it with an error, as was asked for.
+    if let Some(status) = server.exit_status()?.filter(|status| !status.success())
+        && !interrupted.load(Ordering::Relaxed)
+    {
         bail!("the server has ended with an error ({status}); what it said stands above");
     }
     println!("The server has ended; run the same command to go on where it stopped.");

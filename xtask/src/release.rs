@@ -40,6 +40,8 @@ pub(crate) fn rehearse(repository: &Repository, binary: &Path) -> Result<()> {
     let version = version::agreed(repository)?;
     let notes = version::notes(repository, &version, true)?;
     let out = folder(repository, "rehearsal");
+    // Nobody else's, whatever an earlier run has left of it.
+    remove(&out)?;
     prepare(repository, &version, &notes, binary, &out)?;
     command::run(
         Command::new("sha256sum").args(["--check", "--strict", "--quiet", SUMS]).current_dir(&out),

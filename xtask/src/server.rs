@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
@@ -27,8 +26,7 @@ pub struct ServerProcess {
 
 impl ServerProcess {
     /// Starts `binary` on `data_dir` and waits until it is healthy. `log` takes its output; without
-    /// one it shares ours, but not our process group, so that whoever starts it has to watch for
-    /// Ctrl-C and to [`stop`](Self::stop) it. `settings` are environment variables.
+    /// one it shares ours. `settings` are environment variables.
     ///
     /// # Errors
     /// Fails when the address is taken, or when the server cannot be run or is not healthy within
@@ -50,10 +48,6 @@ impl ServerProcess {
             let file =
                 File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
             serve.stdout(file.try_clone().context("cannot share the log file")?).stderr(file);
-        } else {
-            // Ctrl-C would reach it too, and the signal that `stop` sends would be its second, at
-            // which it cuts what it still sends.
-            serve.process_group(0);
         }
         let child = serve.spawn().with_context(|| format!("cannot run {}", binary.display()))?;
         let mut server = Self { child, address };
@@ -149,7 +143,7 @@ pub fn free_address() -> Result<SocketAddr> {
 /// With what to do.
 pub fn check_free(address: SocketAddr) -> Result<()> {
     TcpListener::bind(address).map(drop).with_context(|| {
-        format!("cannot listen on {address}; end what does, or choose another address")
+        format!("cannot listen on {address}; choose another, or end what listens there")
     })
 }
 

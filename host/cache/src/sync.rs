@@ -31,6 +31,15 @@ where
         Self { entries, types: PhantomData }
     }
 
+    /// [`Self::weighted`], where what was used last stays, and not what is used most.
+    #[must_use]
+    pub fn weighted_by_recency(capacity: u64, weigh: fn(&K, &V) -> u32) -> Self {
+        let builder = moka::sync::Cache::builder().max_capacity(capacity);
+        let builder = builder.eviction_policy(moka::policy::EvictionPolicy::lru());
+        let entries = Entries(builder.weigher(weigher(weigh)).build());
+        Self { entries, types: PhantomData }
+    }
+
     /// The value of `key`, if it is here.
     #[must_use]
     pub fn get(&self, key: &K) -> Option<V> {

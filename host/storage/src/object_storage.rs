@@ -170,8 +170,8 @@ impl ObjectStorage {
     /// ends where the published one does: its last block is read and checked.
     ///
     /// # Errors
-    /// [`StorageFailure::Damaged`] where it is shorter or longer than what was published; the
-    /// store's refusal; absence is not one.
+    /// [`StorageFailure::Damaged`] where it is shorter or longer than what was published, or its
+    /// last block is not what was; the store's refusal; absence is not one.
     pub async fn find(&self, sha256: Digest) -> Result<Option<StoredFile>, StorageFailure> {
         let size = self.size(&StoredFile { sha256, bytes: 0 }).await?;
         let Some(bytes) = size else { return Ok(None) };

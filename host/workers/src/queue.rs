@@ -127,7 +127,8 @@ impl Queue {
                 return None;
             }
             if kind == WorkerKind::Prompt {
-                for _ in 0..queues.move_heavy() {
+                let idle = queues.idle[WorkerKind::Steady as usize];
+                for _ in 0..queues.move_heavy().min(idle) {
                     self.steady.notify_one();
                 }
             }

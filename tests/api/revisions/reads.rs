@@ -50,7 +50,7 @@ async fn requests_that_come_together_read_a_history_once_contract_21() {
     let statements = Statements::start();
     let mut fewest = [usize::MAX; 2];
     // Where tests share a process, others may read meanwhile.
-    for _ in 0..3 {
+    for _ in 0..10 {
         for (fewest, requests) in fewest.iter_mut().zip([1, 8]) {
             // A history of a moment ago is not read again.
             tokio::time::sleep(Duration::from_millis(2_100)).await;

@@ -63,7 +63,7 @@ async fn a_read_that_has_begun_goes_on_while_the_bytes_are_used_up_contract_5() 
     let slow = async move {
         let all = other.lease(BUDGET);
         tokio::spawn(async move {
-            sleep(Duration::from_secs(1)).await;
+            sleep(Duration::from_secs(3)).await;
             drop(all);
         });
         let read = async {
@@ -72,13 +72,13 @@ async fn a_read_that_has_begun_goes_on_while_the_bytes_are_used_up_contract_5() 
             }
             batch(2)
         };
-        timeout(Duration::from_millis(200), read).await.map_err(BoxError::from)
+        timeout(Duration::from_millis(1_500), read).await.map_err(BoxError::from)
     };
     let rows = stream::iter([Ok(batch(2)), Ok(batch(2))])
         .chain(stream::once(slow))
         .chain(stream::iter([Ok(batch(2))]));
     // Its first chunk is in memory until it is looked at, so the response may not go on alone.
     let (first, rest) = begin(60_000, &reader, rows.boxed()).await;
-    sleep(Duration::from_millis(1_500)).await;
+    sleep(Duration::from_millis(3_500)).await;
     assert_eq!(whole(first, rest).await, "head 2 rows 2 rows 2 rows 2 rows tail");
 }

@@ -44,8 +44,9 @@ impl DataRequest {
         let newest = dataset.snapshots.last().map_or(0, |newest| newest.version);
         let key = (dataset.name.clone(), newest);
         let times = version_times(app, key.clone()).await?;
-        let oldest = times.first_key_value();
-        let (oldest, oldest_time) = oldest.map_or((0, Millis(0)), |(version, at)| (*version, *at));
+        let oldest = times.first_key_value().map(|(version, at)| (*version, *at));
+        let gone = || Refusal::NoSuchDataset { name: dataset.name.to_string() };
+        let (oldest, oldest_time) = oldest.ok_or_else(gone)?;
         // One that is none is told with everything else that is wrong.
         let begun = self.cursor_position(app).ok().flatten().map(|position| position.source);
         let version = match begun {

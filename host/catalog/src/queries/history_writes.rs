@@ -1,6 +1,6 @@
 //! Remains of versions, which retention leaves for the history (contract-21-history). A version
 //! keeps its file where what changed to the next one does not give its rows back, or where too much
-//! has changed since the last file that was kept. Decides nothing about which versions are dropped
+//! changed between the files around it. Decides nothing about which versions are dropped
 //! (`publications.rs`).
 
 use yearbook_domain::{Column, DatasetName, ObjectKey, PreviewFacts, Snapshot};

@@ -47,7 +47,7 @@ impl Yearbook {
         self.prepare(command, arguments)
     }
 
-    fn prepare(&self, mut command: Command, arguments: &[&str]) -> Command {
+    pub(crate) fn prepare(&self, mut command: Command, arguments: &[&str]) -> Command {
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
         for (name, _) in std::env::vars()
             .filter(|(name, _)| name.starts_with("YEARBOOK_") || name.starts_with("OTEL_"))

@@ -99,8 +99,8 @@ fn setup() -> String {
 /// A shell in `folder`, in which `yearbook` is the program under test.
 fn shell(yearbook: &Yearbook, folder: &str, script: &str) -> Command {
     let binary = Path::new(env!("CARGO_BIN_EXE_yearbook")).parent().unwrap().display().to_string();
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(script).current_dir(yearbook.path(folder)).stdin(Stdio::null());
+    let mut shell = yearbook.prepare(Command::new("sh"), &["-c", script]);
+    shell.current_dir(yearbook.path(folder));
     shell.env("PATH", format!("{binary}:{}", std::env::var("PATH").unwrap()));
     shell
 }

@@ -139,7 +139,7 @@ fn an_installation_under_a_pin_names_the_release_that_goes_on_serving_contract_6
     ] {
         let said = yearbook.run(arguments).ok().stdout;
         let sentence = format!("{done}, but the name is pinned to {}", &digest[..8]);
-        assert!(said.contains(&sentence) && said.contains("pin csv --off"), "{said}");
+        assert!(said.contains(&sentence) && said.contains("pin encoder/csv --off"), "{said}");
     }
     let again = yearbook.run(&["plugin", "install", &newer, "--json"]).ok().json();
     assert_eq!(again["pinned"], first["digest"]);

@@ -9,8 +9,8 @@ use crate::error::PublishError;
 
 impl Publisher {
     /// Returns true where the current version of a dataset is stored as publishing stores it, as
-    /// far as presence and sizes tell; true where there is none. Publishing reads the bytes too,
-    /// and stores again what is missing or damaged.
+    /// far as the presence of all and the size of the file tell; true where there is none.
+    /// Publishing reads the bytes too, and stores again what is missing or damaged.
     ///
     /// # Errors
     /// [`PublishFailure`] where the catalog or the store does not answer.
@@ -18,7 +18,8 @@ impl Publisher {
         let current = self.store.current_snapshot(name).await.map_err(PublishFailure::Current)?;
         let Some(current) = current else { return Ok(true) };
         let facts = self.stored_facts(name, Some(&current)).await?;
-        if facts.is_none_or(|facts| facts.version != FACTS_VERSION) {
+        // Those of a newer release are not replaced.
+        if facts.is_none_or(|facts| facts.version < FACTS_VERSION) {
             return Ok(false);
         }
         // A release may have become current: its file is where it waited.

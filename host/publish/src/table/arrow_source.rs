@@ -29,6 +29,9 @@ const BATCH_ROWS: usize = 8_192;
 /// Bytes that the compressed buffers of one batch may expand to, whatever a table may have.
 const MAX_EXPANDED_BYTES: u64 = 8 << 30;
 
+/// Rows with too much text that are named: to look behind one more takes a piece each.
+const MAX_LONG_ROWS: u32 = 100;
+
 /// First bytes of an Arrow IPC file; a stream has none (Arrow columnar format, "IPC File Format").
 const IPC_MAGIC: &[u8] = b"ARROW1";
 
@@ -40,6 +43,8 @@ struct ArrowSource {
     /// Rows of the batch read last that are still to come.
     rest: Option<RecordBatch>,
     row: u64,
+    /// Rows with too much text so far.
+    too_long: u32,
 }
 
 /// Opens a Parquet file.
@@ -107,8 +112,14 @@ pub(crate) fn open_batches(
     }
     // With a fault in the schema there is nothing to read: no row could be checked.
     let batches = if faults.is_empty() { batches } else { Box::new(std::iter::empty()) };
-    let source =
-        ArrowSource { batches, conversions, schema: unchecked_schema(columns), rest: None, row: 0 };
+    let source = ArrowSource {
+        batches,
+        conversions,
+        schema: unchecked_schema(columns),
+        rest: None,
+        row: 0,
+        too_long: 0,
+    };
     TableInput { source: Box::new(source), total, position: None }
 }
 
@@ -149,6 +160,13 @@ impl ArrowSource {
             }
             if batch.num_rows() > 0 {
                 self.row += 1;
+                self.too_long += 1;
+                if self.too_long > MAX_LONG_ROWS {
+                    return Err(TableSourceError(format!(
+                        "more than {MAX_LONG_ROWS} rows have over {} bytes of text; split or simplify them",
+                        json_size::ROW_BYTES
+                    )));
+                }
                 let (row, limit) = (texts.row_bytes(0), json_size::ROW_BYTES);
                 let (column, bytes) = texts.longest(0);
                 faults.cell(self.row, column, || {

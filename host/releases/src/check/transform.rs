@@ -149,7 +149,7 @@ fn check_parts(
         let place = format!("{place}, from {}", start.as_str());
         let trial = match input.transform_from(transform, options, *start) {
             Ok(Some(trial)) => trial,
-            // No day makes a difference.
+            // It asks for no earlier rows, or its rows are not those of the input.
             Ok(None) => return,
             // Fewer rows may be too few.
             Err(TrialError {
@@ -169,7 +169,8 @@ fn check_parts(
             tally.find(
                 &place,
                 "it gives other rows than the last ones of the whole table",
-                "ask for as many earlier rows with `before` as a result needs",
+                "ask for as many earlier rows with `before` as a result needs, and add with \
+                 `exact::Sum`: a sum that is carried on rounds otherwise from another day",
             );
         }
     }

@@ -77,7 +77,7 @@ impl PluginWorld for EncoderDescription {
         linked: &Self::Linked,
         store: &mut Store<HostState>,
     ) -> wasmtime::Result<Self::Raw> {
-        let (encoder, _) = linked.instantiate(store, ResponseSize::Small)?;
+        let (encoder, _) = linked.exports(ResponseSize::Small).instantiate(store)?;
         let description = encoder.yearbook_plugin_encoder().call_describe(store)?;
         Ok((description, linked.has_codelists()))
     }

@@ -74,8 +74,10 @@ impl EncoderInstance {
         let is_told = encoder.description.codes;
         let codes = if is_told { codelists::codes(schema) } else { Vec::new() };
         store.data_mut().add_input(codelists::bytes(&codes));
+        // Outside of the guest's time.
+        let exports = encoder.linked.exports(size);
         let opened = HostState::call(&mut store, |store| {
-            let (guest, told) = encoder.linked.instantiate(store, size)?;
+            let (guest, told) = exports.instantiate(store)?;
             if let Some(told) = told {
                 let codes = codes.iter().map(|codes| codes.as_ref().map(ToldCodes::lend));
                 let codes: Vec<Option<Vec<_>>> = codes.collect();

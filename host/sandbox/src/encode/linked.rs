@@ -13,6 +13,10 @@ use crate::guest::bindings::codelists::{CodelistsPlugin, CodelistsPluginIndices}
 use crate::guest::bindings::{EncoderPlugin, EncoderPluginIndices};
 use crate::guest::{HostState, linker};
 
+/// Most bytes of code that are worth a second copy: ten times what the formats here have. A guest
+/// with more brings an interpreter, and touches more than small responses leave.
+const MOST_CODE: usize = 4 << 20;
+
 /// Size of a response, as far as its first part tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResponseSize {
@@ -28,12 +32,13 @@ pub(crate) enum ResponseSize {
 pub(crate) struct LinkedEncoder {
     /// For small responses.
     small: Exports,
-    /// For all others, once there was one; `None` where it could not be made.
+    /// For all others, once there was one; `None` where it could not be made, and not set for code
+    /// of more than [`MOST_CODE`].
     large: OnceLock<Option<Exports>>,
 }
 
 /// A component with its exports.
-struct Exports {
+pub(crate) struct Exports {
     component: InstancePre<HostState>,
     encoder: EncoderPluginIndices,
     codelists: Option<CodelistsPluginIndices>,
@@ -45,6 +50,26 @@ impl Exports {
         let is_told = linker::exports(component.engine(), component.component(), linker::CODELISTS);
         let codelists = is_told.then(|| CodelistsPluginIndices::new(&component)).transpose()?;
         Ok(Self { component, encoder, codelists })
+    }
+
+    /// A fresh instance.
+    ///
+    /// # Errors
+    /// Fails where the guest is stopped.
+    pub(crate) fn instantiate(
+        &self,
+        store: &mut Store<HostState>,
+    ) -> wasmtime::Result<(EncoderPlugin, Option<CodelistsPlugin>)> {
+        let instance = self.component.instantiate(&mut *store)?;
+        let encoder = self.encoder.load(&mut *store, &instance)?;
+        let codelists = self.codelists.as_ref().map(|found| found.load(store, &instance));
+        Ok((encoder, codelists.transpose()?))
+    }
+
+    /// Bytes of its code, with what belongs to it.
+    fn code_bytes(&self) -> usize {
+        let image = self.component.component().image_range();
+        image.end.addr() - image.start.addr()
     }
 
     /// The same code as a component of its own.
@@ -73,27 +98,19 @@ impl LinkedEncoder {
         self.small.codelists.is_some()
     }
 
-    /// A fresh instance for a response of `size`. The first that is not small takes some
-    /// milliseconds more.
-    ///
-    /// # Errors
-    /// Fails where the guest is stopped.
-    pub(crate) fn instantiate(
-        &self,
-        store: &mut Store<HostState>,
-        size: ResponseSize,
-    ) -> wasmtime::Result<(EncoderPlugin, Option<CodelistsPlugin>)> {
-        let exports = match size {
+    /// Returns what instances for a response of `size` are made of. The first time that it is not
+    /// small takes some milliseconds.
+    pub(crate) fn exports(&self, size: ResponseSize) -> &Exports {
+        match size {
             ResponseSize::Small => &self.small,
             ResponseSize::OnePart | ResponseSize::ManyParts => self.large(),
-        };
-        let instance = exports.component.instantiate(&mut *store)?;
-        let encoder = exports.encoder.load(&mut *store, &instance)?;
-        let codelists = exports.codelists.as_ref().map(|found| found.load(store, &instance));
-        Ok((encoder, codelists.transpose()?))
+        }
     }
 
     fn large(&self) -> &Exports {
+        if self.small.code_bytes() > MOST_CODE {
+            return &self.small;
+        }
         let made = self.large.get_or_init(|| match self.small.duplicate() {
             Ok(exports) => Some(exports),
             Err(error) => {

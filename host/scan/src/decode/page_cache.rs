@@ -49,7 +49,9 @@ impl PageCache {
         };
         Self {
             pages: BlockingCache::weighted(PAGE_CACHE_BYTES, page),
-            dictionaries: BlockingCache::weighted(bytes, dictionary),
+            // Frequency would keep a large one out for which many small ones had to go, and with it
+            // all pages that refer to it.
+            dictionaries: BlockingCache::weighted_by_recency(bytes, dictionary),
             metrics: ReadMetrics::default(),
         }
     }

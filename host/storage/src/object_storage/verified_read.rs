@@ -34,6 +34,10 @@ impl ObjectStorage {
         }
         let blocks = Arc::new(BlockRanges::covering(file, ranges)?);
         let sums = self.checksums(file).await?;
+        if !sums.are_of(file.bytes) {
+            let why = format!("{} bytes are not as many as were published", file.bytes);
+            return Err(StorageFailure::damaged(&Self::key(file), why));
+        }
         match self.verified(file, &blocks, &sums).await {
             // What is damaged in the store stays so; what was damaged on its way comes whole the
             // next time.

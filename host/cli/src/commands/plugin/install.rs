@@ -67,8 +67,8 @@ fn summary(
     let InstalledRelease { id, version, state, unchanged, before, pinned, .. } = installed;
     let what = format!("{} {version} ({}, {})", id.name, id.kind, id.digest.short());
     let is_reader = id.kind == PluginKind::Reader;
-    // An encoder may have the name of a reader.
-    let name = if is_reader { format!("{}/{}", id.kind, id.name) } else { id.name.clone() };
+    // Plugins of several kinds may have one name.
+    let name = format!("{}/{}", id.kind, id.name);
     if let Some(pinned) = pinned.as_ref().filter(|pinned| *pinned != id) {
         let done = match state {
             ReleaseState::Promoted if *unchanged => "was promoted already",

@@ -29,7 +29,8 @@ pub(super) fn batch_rows(file: File, metadata: &ParquetMetaData) -> Result<usize
             }
             let text = longest.entry(position).or_default();
             let mut pages = SerializedPageReader::new(Arc::clone(&file), chunk, rows, None)?;
-            // A dictionary may stand behind other pages.
+            // A dictionary may stand behind other pages. The library cannot look behind an index
+            // page, which nobody writes: such a file is refused.
             while let Some(page) = pages.peek_next_page()? {
                 if page.is_dict {
                     if let Some(Page::DictionaryPage { buf, .. }) = pages.get_next_page()? {
