@@ -195,7 +195,7 @@ fn run_jobs(queue: &Queue, kind: WorkerKind) {
     time_slice::bind_to_queue(queue.address());
     while let Some(queued) = queue.next(kind) {
         time_slice::start_slice();
-        let began = processor_time::resume();
+        let began = (!queued.caller.is_nobody()).then(processor_time::resume);
         // A future catches its own panics; a function's drops the sender of its result.
         let _ = catch_unwind(AssertUnwindSafe(|| match queued.job {
             Job::Call(call) => call(),
@@ -205,10 +205,12 @@ fn run_jobs(queue: &Queue, kind: WorkerKind) {
                 ready.run();
             }
         }));
-        // Read after every job, so that none is counted with the next one.
-        let spent = processor_time().saturating_sub(began);
-        if !queued.caller.is_nobody() {
+        if let Some(began) = began {
+            let spent = processor_time().saturating_sub(began);
             queued.caller.add_processor_time(spent, Instant::now());
+        } else {
+            // Nobody's time is counted nowhere, and not with the next job.
+            processor_time::forget();
         }
     }
 }

@@ -43,6 +43,11 @@ pub(crate) fn resume() -> Duration {
     }
 }
 
+/// Forgets the last reading of this thread: it has worked since.
+pub(crate) fn forget() {
+    READ.set(None);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
