@@ -196,13 +196,6 @@ impl HistoryParts {
             Ok(())
         };
         connection.query(COLUMNS).bind(name).for_each(add).await?;
-        let add = |(number, json): (i64, String)| {
-            if is_known(number) {
-                parts.past_snapshots.insert(number, json);
-            }
-            Ok(())
-        };
-        connection.query(PAST_SNAPSHOTS).bind(name).for_each(add).await?;
         let add = |row: ChangesRow| {
             if is_known(row.from_number) {
                 parts.changes.insert(row.from_number, row);
@@ -210,13 +203,17 @@ impl HistoryParts {
             Ok(())
         };
         connection.query(CHANGES).bind(name).for_each(add).await?;
-        let add = |(number, json): (i64, String)| {
-            if is_known(number) {
-                parts.past_changes.insert(number, json);
-            }
-            Ok(())
-        };
-        connection.query(PAST_CHANGES).bind(name).for_each(add).await?;
+        for (statement, texts) in
+            [(PAST_SNAPSHOTS, &mut parts.past_snapshots), (PAST_CHANGES, &mut parts.past_changes)]
+        {
+            let add = |(number, json): (i64, String)| {
+                if is_known(number) {
+                    texts.insert(number, json);
+                }
+                Ok(())
+            };
+            connection.query(statement).bind(name).for_each(add).await?;
+        }
         Ok(parts)
     }
 

@@ -32,8 +32,8 @@ pub(crate) enum ResponseSize {
 pub(crate) struct LinkedEncoder {
     /// For small responses.
     small: Exports,
-    /// For all others, once there was one; `None` where it could not be made, and not set for code
-    /// of more than [`MOST_CODE`].
+    /// For all others, once there was one; `None` for code of more than [`MOST_CODE`], and where it
+    /// could not be made.
     large: OnceLock<Option<Exports>>,
 }
 
@@ -108,15 +108,14 @@ impl LinkedEncoder {
     }
 
     fn large(&self) -> &Exports {
-        if self.small.code_bytes() > MOST_CODE {
-            return &self.small;
-        }
-        let made = self.large.get_or_init(|| match self.small.duplicate() {
-            Ok(exports) => Some(exports),
-            Err(error) => {
-                tracing::warn!(%error, "small responses share their memory with large ones");
-                None
+        let made = self.large.get_or_init(|| {
+            if self.small.code_bytes() > MOST_CODE {
+                return None;
             }
+            let warn = |error: &ComponentRejection| {
+                tracing::warn!(%error, "small responses share their memory with large ones");
+            };
+            self.small.duplicate().inspect_err(warn).ok()
         });
         made.as_ref().unwrap_or(&self.small)
     }

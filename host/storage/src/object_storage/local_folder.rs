@@ -48,6 +48,7 @@ impl LocalFolder {
         let blocks = BlockRanges::covering(file, ranges)?;
         let folder = self.folder.join(within);
         let sums = self.checksums(file, &folder)?;
+        blocks.check_number(&sums)?;
         let path = folder.join(format!("{}.parquet", file.sha256));
         let refused = |source: std::io::Error| match source.kind() {
             ErrorKind::NotFound => StorageFailure::Missing { key: ObjectStorage::key(file) },

@@ -34,10 +34,7 @@ impl ObjectStorage {
         }
         let blocks = Arc::new(BlockRanges::covering(file, ranges)?);
         let sums = self.checksums(file).await?;
-        if !sums.are_of(file.bytes) {
-            let why = format!("{} bytes are not as many as were published", file.bytes);
-            return Err(StorageFailure::damaged(&Self::key(file), why));
-        }
+        blocks.check_number(&sums)?;
         match self.verified(file, &blocks, &sums).await {
             // What is damaged in the store stays so; what was damaged on its way comes whole the
             // next time.
@@ -247,6 +244,17 @@ impl BlockRanges {
         })
     }
 
+    /// Refuses a file of another size than `sums` are of, to the block: a size may be one that
+    /// somebody only believes.
+    pub(super) fn check_number(&self, sums: &BlockChecksums) -> Result<(), StorageFailure> {
+        let bytes = self.file.bytes;
+        if sums.are_of(bytes) {
+            return Ok(());
+        }
+        let why = format!("{bytes} bytes are not as many as were published");
+        Err(StorageFailure::damaged(&ObjectStorage::key(&self.file), why))
+    }
+
     /// Ranges of whole blocks, ascending and apart from each other.
     pub(super) fn ranges(&self) -> &[Range<u64>] {
         &self.whole
@@ -259,11 +267,6 @@ impl BlockRanges {
         sums: &BlockChecksums,
         got: &[Bytes],
     ) -> Result<Vec<Bytes>, StorageFailure> {
-        // Of a size that somebody only believes.
-        if !sums.are_of(self.file.bytes) {
-            let why = format!("{} bytes are not as many as were published", self.file.bytes);
-            return Err(StorageFailure::damaged(&ObjectStorage::key(&self.file), why));
-        }
         for (at, bytes) in self.whole.iter().zip(got) {
             let why =
                 |block| format!("the block at byte {block} does not have its published checksum");
