@@ -1,6 +1,7 @@
 //! Small reads: a few rows of some columns, made of whole decoded pages that are kept for the next
 //! one.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -128,9 +129,10 @@ impl FileSource {
             let rows = rows.clone();
             return vec![PageSlice { rows, array: None, page: None, is_large: false }];
         }
+        let values = OnceCell::new();
         let part = |PageLocation { page, rows, bytes }| PageSlice {
             rows,
-            array: self.cache.page(chunk, page),
+            array: self.cache.page(chunk, page, &values),
             page: Some(page),
             is_large: bytes > LARGE_PAGE_BYTES,
         };

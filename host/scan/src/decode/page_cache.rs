@@ -2,6 +2,7 @@
 //! All of it was checked when it was read, and none of it can become wrong, since a stored file is
 //! never changed.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, NullArray};
@@ -56,10 +57,21 @@ impl PageCache {
         }
     }
 
-    /// A page decoded for clients, if it is here, and so is the dictionary of its chunk.
-    pub(crate) fn page(&self, chunk: ColumnChunkId, page: usize) -> Option<ArrayRef> {
+    /// A page decoded for clients, if it is here, and so is the dictionary of its chunk, which
+    /// `values` holds for the next page of the chunk.
+    pub(crate) fn page(
+        &self,
+        chunk: ColumnChunkId,
+        page: usize,
+        values: &OnceCell<Option<ArrayRef>>,
+    ) -> Option<ArrayRef> {
         let page = self.pages.get(&(chunk, page));
-        let page = page.and_then(|page| self.with_values(chunk, page));
+        let page = page.and_then(|page| {
+            with_values(page, || {
+                let find = || Some(Arc::clone(self.dictionaries.get(&chunk)?.values()));
+                values.get_or_init(find).as_ref()
+            })
+        });
         self.metrics.kept_pages.record_lookup(page.is_some());
         page
     }
@@ -88,17 +100,6 @@ impl PageCache {
         self.insert_page(chunk, page, Arc::new(keyed.with_values(Arc::new(none))));
     }
 
-    /// A page as it was before [`Self::insert_keys`]; `None` where its values are gone.
-    fn with_values(&self, chunk: ColumnChunkId, page: ArrayRef) -> Option<ArrayRef> {
-        let keyed = page.as_dictionary_opt::<Int32Type>();
-        let keyed = keyed.filter(|keyed| *keyed.values().data_type() == DataType::Null);
-        let Some(keyed) = keyed else { return Some(page) };
-        let dictionary = self.dictionaries.get(&chunk)?;
-        let values = dictionary.values();
-        let is_same = values.len() == keyed.values().len();
-        is_same.then(|| Arc::new(keyed.with_values(Arc::clone(values))) as ArrayRef)
-    }
-
     /// Waits until dictionaries that do not fit are gone.
     #[cfg(test)]
     pub(crate) fn settle(&self) {
@@ -120,6 +121,19 @@ impl PageCache {
     ) -> Arc<ColumnDictionary> {
         self.dictionaries.get_with(chunk, || Arc::new(dictionary))
     }
+}
+
+/// A page as it was before [`PageCache::insert_keys`]; `None` where its values are gone.
+fn with_values<'a>(
+    page: ArrayRef,
+    values: impl FnOnce() -> Option<&'a ArrayRef>,
+) -> Option<ArrayRef> {
+    let keyed = page.as_dictionary_opt::<Int32Type>();
+    let keyed = keyed.filter(|keyed| *keyed.values().data_type() == DataType::Null);
+    let Some(keyed) = keyed else { return Some(page) };
+    let values = values()?;
+    let is_same = values.len() == keyed.values().len();
+    is_same.then(|| Arc::new(keyed.with_values(Arc::clone(values))) as ArrayRef)
 }
 
 /// With what an entry costs beside its bytes.
@@ -151,7 +165,7 @@ mod tests {
             let keys = Int32Array::from_iter_values((0..500).rev());
             let keyed = DictionaryArray::try_new(keys, Arc::clone(dictionary.values())).unwrap();
             cache.insert_keys(chunk, 0, &keyed);
-            if let Some(found) = cache.page(chunk, 0) {
+            if let Some(found) = cache.page(chunk, 0, &OnceCell::new()) {
                 assert_eq!(found.to_data(), keyed.to_data(), "it is what it was");
             }
             cache.settle();
@@ -162,7 +176,8 @@ mod tests {
         // Memory of what has just gone is given back a moment later.
         let held = dictionaries.iter().filter(|dictionary| dictionary.strong_count() > 0).count();
         assert!(held <= 20, "{held} dictionaries are held, and two are counted");
-        let pages = chunks.filter(|chunk| cache.page(*chunk, 0).is_some()).count();
+        let pages =
+            chunks.filter(|chunk| cache.page(*chunk, 0, &OnceCell::new()).is_some()).count();
         assert!((1..=2).contains(&pages), "{pages} pages have their values");
     }
 }
