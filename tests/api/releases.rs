@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 use yearbook_catalog::Retention;
-use yearbook_domain::{Millis, Plan};
-use yearbook_publish::{GcSettings, collect_garbage, finish_releases};
+use yearbook_domain::{DatasetName, Millis, ObjectKey, Plan, StoredFile, WaitingFiles};
+use yearbook_publish::{GcSettings, ReleaseFilesFailure, collect_garbage, finish_releases};
 use yearbook_releases::ReleaseMonitorSettings;
+use yearbook_storage::StorageFailure;
 use yearbook_tests::app::{Reply, TestApp, TestTable, harvest};
 
 /// Id that no snapshot has.
@@ -230,6 +231,40 @@ async fn files_of_a_release_are_read_where_they_waited_until_they_are_moved_cont
     assert_eq!(std::fs::read_dir(&waiting).unwrap().count(), 0, "the copies are in use");
     let again = get(&format!("/v1/datasets/harvest/data?format=csv&snapshot={id}&limit=7")).await;
     assert_eq!(again.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_cannot_be_moved_holds_up_no_other_contract_21() {
+    let app = TestApp::start().await;
+    let at = Millis(now(&app).await.0 + 6_000).whole_second();
+    let names = ["lost", "moved", "waits"];
+    for name in names {
+        app.release(&harvest().named(name), at).await;
+    }
+    wait_for(&app, Millis(at.0 + 20)).await;
+    app.store.settle_due_releases().await.unwrap();
+    let mut files = Vec::new();
+    for name in names {
+        let name = DatasetName::parse(name).unwrap();
+        files.push(app.store.current_snapshot(&name).await.unwrap().unwrap().file);
+    }
+    let [lost, moved, waits]: [StoredFile; 3] = files.try_into().unwrap();
+    // One was moved, and what was copied is gone before the catalog was told. Another is lost.
+    app.files.copy_waiting(&moved.sha256).await.unwrap();
+    for file in [&lost, &moved] {
+        app.files.remove(&ObjectKey::waiting(&file.sha256)).await.unwrap();
+    }
+    let failure = finish_releases(&app.store, &app.files, None).await.unwrap_err();
+    assert!(
+        matches!(failure, ReleaseFilesFailure::Storage(StorageFailure::Missing { .. })),
+        "{failure}"
+    );
+    let left: Vec<_> = app.store.waiting_files(true).await.unwrap().into_iter().collect();
+    assert_eq!(left, [lost.sha256]);
+    let others = app.files.with_waiting_files(WaitingFiles::default());
+    for file in [&moved, &waits] {
+        assert!(others.exists(file).await.unwrap(), "{}", file.sha256);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

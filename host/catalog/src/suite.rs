@@ -125,6 +125,8 @@ macro_rules! every_rule {
             source_checks: last_checks_are_counted_for_metrics_contract_8,
             clocks: a_lease_of_the_future_has_ended_and_a_check_of_the_future_is_due_contract_8,
             clocks: a_snapshot_of_the_future_drops_no_young_one_and_is_checked_now_contract_6,
+            clocks: a_dropped_version_of_the_future_gets_a_date_of_the_past_contract_21,
+            clocks: a_release_waits_for_no_version_of_the_future_contract_21,
             clocks: links_of_the_future_fill_no_bounds_and_mails_of_the_future_are_due_contract_10,
             clocks: marks_and_registrations_of_the_future_keep_no_object,
             clocks: a_key_that_was_revoked_in_the_future_is_revoked_contract_5,

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use serde_json::Value;
 use yearbook_catalog::{Catalog, CatalogError, RetainedVersion, clock};
-use yearbook_domain::{DatasetName, Millis, Snapshot, iceberg_number};
+use yearbook_domain::{DatasetName, Millis, Snapshot, WaitingFiles, iceberg_number};
 use yearbook_scan::Reader;
 use yearbook_storage::{ObjectStorage, StorageFailure};
 use yearbook_workers::Workers;
@@ -58,8 +58,10 @@ impl IcebergWriter {
         workers: Arc<Workers>,
     ) -> Result<Self, IcebergFailure> {
         let root = files.bucket_root().ok_or(IcebergFailure::NoBucket)?.to_owned();
+        // What is described was moved before, whatever the store still knows to wait.
+        let files = files.with_waiting_files(WaitingFiles::default());
         let reader = Reader::new(files.clone(), workers);
-        Ok(Self { catalog, files: files.clone(), reader, root, described: Mutex::default() })
+        Ok(Self { catalog, files, reader, root, described: Mutex::default() })
     }
 
     /// Describes `next`, which is about to be committed at `at`, and before it every retained

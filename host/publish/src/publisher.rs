@@ -22,7 +22,7 @@ use crate::memory_budget::PublishMemory;
 use crate::package::DataPackage;
 use crate::progress::ProgressReporter;
 use crate::publish::{ComparedSnapshot, SnapshotDraft, complete, publish_completed};
-use crate::released_files::finish_releases;
+use crate::released_files::attempt_to_finish_releases;
 use crate::uploads::UploadRegistry;
 
 /// Attempts at publishing a package: each failed one means that another publisher of
@@ -200,6 +200,8 @@ impl Publisher {
             let publication = self.compare(&self.files, &package, progress).await?;
             let described = match &self.iceberg {
                 Some(iceberg) if self.nothing_waits(name).await? => {
+                    // What waited until a moment ago is described too, where it is to lie.
+                    attempt_to_finish_releases(&self.store, &self.files, Some(iceberg)).await;
                     let next = &publication.snapshot;
                     Box::pin(iceberg.describe_next(name, next, self.at)).await?
                 }
@@ -290,10 +292,7 @@ impl Publisher {
         progress: &dyn ProgressReporter,
     ) -> Result<Publication, PublishFailure> {
         let name = package.name();
-        let finished = finish_releases(&self.store, &self.files, self.iceberg.as_ref());
-        if let Err(failure) = Box::pin(finished).await {
-            tracing::warn!(%failure, "files of released versions stay where they waited");
-        }
+        attempt_to_finish_releases(&self.store, &self.files, self.iceberg.as_ref()).await;
         let current = self.store.current_snapshot(name).await.map_err(PublishFailure::Current)?;
         // A release may have become current since: its file is where it waited.
         let waited = self.store.waiting_files(true).await.map_err(PublishFailure::Current)?;

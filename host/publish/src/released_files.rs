@@ -28,7 +28,8 @@ pub enum ReleaseFilesFailure {
 /// their tables. Returns the number of files.
 ///
 /// # Errors
-/// [`ReleaseFilesFailure`]; what was done by then stays, and the next call goes on.
+/// [`ReleaseFilesFailure`], the first: one file or table that fails holds up no other, and the next
+/// call tries it again.
 pub async fn finish_releases(
     catalog: &Catalog,
     files: &ObjectStorage,
@@ -36,17 +37,33 @@ pub async fn finish_releases(
 ) -> Result<usize, ReleaseFilesFailure> {
     catalog.settle_due_releases().await?;
     let waited = catalog.waiting_files(true).await?;
+    let mut first_failure: Option<ReleaseFilesFailure> = None;
     for file in &waited {
-        move_file(catalog, files, file).await?;
+        if let Err(failure) = move_file(catalog, files, file).await {
+            first_failure.get_or_insert(failure);
+        }
     }
     if let Some(iceberg) = iceberg {
         // Whoever moved files may have described nothing, and what goes back to a version that is
         // retained has none to move.
         for (name, version) in catalog.released_versions().await? {
-            Box::pin(iceberg.describe_released(&name, version)).await?;
+            if let Err(failure) = Box::pin(iceberg.describe_released(&name, version)).await {
+                first_failure.get_or_insert(failure.into());
+            }
         }
     }
-    Ok(waited.len())
+    first_failure.map_or(Ok(waited.len()), Err)
+}
+
+/// Calls [`finish_releases`] and logs a failure: whoever publishes goes on without.
+pub(crate) async fn attempt_to_finish_releases(
+    catalog: &Catalog,
+    files: &ObjectStorage,
+    iceberg: Option<&IcebergWriter>,
+) {
+    if let Err(failure) = Box::pin(finish_releases(catalog, files, iceberg)).await {
+        tracing::warn!(%failure, "files of released versions stay where they waited");
+    }
 }
 
 async fn move_file(

@@ -1,9 +1,13 @@
 //! nginx: with the configuration that is shipped in front of hosts, or as the end of TLS in front
 //! of a store.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
+use tempfile::TempDir;
 use yearbook_prerequisites::Prerequisite;
 use yearbook_tests::components::root;
 use yearbook_tests::process::{ChildProcess, free_port};
@@ -23,7 +27,9 @@ pub(crate) fn start_proxy(folder: &Path, hosts: &[u16]) -> (ChildProcess, String
         shipped = shipped.replace(from, &to);
     };
     replace("listen 80;", format!("listen 127.0.0.1:{port};"));
-    replace("access_log /var/log/nginx/access.log yearbook;", String::new());
+    for log in ["access.log", "error.log"] {
+        replace(&format!("/var/log/nginx/{log}"), log.to_owned());
+    }
     for (number, host) in hosts.iter().enumerate() {
         replace(&format!("10.0.0.1{}:8080", number + 1), format!("127.0.0.1:{host}"));
     }
@@ -73,4 +79,34 @@ fn run(folder: &Path, http: &str) -> ChildProcess {
         .arg(place.join("error.log"))
         .stdin(Stdio::null());
     ChildProcess::start(&mut nginx)
+}
+
+#[test]
+fn no_log_of_the_proxy_has_the_token_of_a_link_in_it() {
+    if is_available().is_none() {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    // Nobody listens there, which is an error of every request.
+    let (_nginx, base) = start_proxy(folder.path(), &[free_port(), free_port(), free_port()]);
+    let address = base.strip_prefix("http://").unwrap();
+    let begun = Instant::now();
+    let mut client = loop {
+        match TcpStream::connect(address) {
+            Ok(client) => break client,
+            Err(failure) => assert!(begun.elapsed() < Duration::from_secs(20), "{failure}"),
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let request = "GET /l/t0ken.csv?mailed=t0ken HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    client.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 502"), "{answer}");
+    let log = |name: &str| std::fs::read_to_string(folder.path().join("nginx").join(name)).unwrap();
+    let requests = log("access.log");
+    assert!(requests.contains("\"GET /l/ HTTP/1.1\" 502"), "{requests}");
+    for text in [requests, log("error.log")] {
+        assert!(!text.contains("t0ken"), "{text}");
+    }
 }

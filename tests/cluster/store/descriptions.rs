@@ -6,10 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use yearbook_catalog::Retention;
+use tempfile::TempDir;
+use tokio::runtime::Handle;
+use yearbook_catalog::{Catalog, Retention};
 use yearbook_domain::{DatasetName, Digest, Millis, Plan, SnapshotId};
 use yearbook_iceberg::IcebergWriter;
-use yearbook_publish::{GcSettings, collect_garbage, finish_releases};
+use yearbook_publish::{
+    DataPackage, GcSettings, ProgressReporter, Publisher, collect_garbage, finish_releases,
+};
 use yearbook_storage::{ObjectStorage, StorageSettings};
 use yearbook_tests::app::{HostFixture, S3Server, TestApp, TestTable, harvest, unbounded};
 use yearbook_workers::Workers;
@@ -57,7 +61,9 @@ async fn check_described(s3: &S3Server, app: &TestApp, name: &str, loaded: &Valu
         assert!(list.as_str().unwrap().contains(&folder), "{name}: {told}");
         assert!(contains(&object(s3, list), &folder), "{name}: the list names another manifest");
         let manifest = json!(list.as_str().unwrap().replace(".snapshot.avro", ".manifest.avro"));
-        assert!(contains(&object(s3, &manifest), sha256.as_str()), "{name}: another file");
+        // Where readers may read it, and not where it waited.
+        let file = format!("/snapshots/{sha256}.parquet");
+        assert!(contains(&object(s3, &manifest), &file), "{name}: another file");
     }
     let (_, newest) = files.last().unwrap();
     let location = loaded["metadata-location"].as_str().unwrap();
@@ -219,6 +225,52 @@ async fn a_release_is_described_whoever_moved_its_files_contract_21() {
         let loaded = load_table(&app, &key, "farms", "harvest").await;
         check_described(&s3, &app, "harvest", &loaded).await;
     }
+}
+
+/// Makes a release visible as soon as a table is read.
+struct ReleaseMeanwhile {
+    store: Arc<Catalog>,
+    at: Millis,
+}
+
+impl ProgressReporter for ReleaseMeanwhile {
+    fn stage(&self, _name: &str, _total: Option<u64>) {
+        let settle = async {
+            while self.store.database_time().await.unwrap() < self.at {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            self.store.settle_due_releases().await.unwrap();
+        };
+        tokio::task::block_in_place(|| Handle::current().block_on(settle));
+    }
+
+    fn advance(&self, _by: u64) {}
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_release_that_becomes_visible_during_a_publish_is_described_contract_21() {
+    let s3 = S3Server::start().await;
+    let fixture = HostFixture::with_s3(&s3, StorageSettings::default());
+    let app = describing(&fixture).await;
+    let key = app.key(Plan::Enterprise).await;
+    app.publish(&harvest()).await;
+    let now = app.store.database_time().await.unwrap();
+    let at = Millis(now.0 + 4_000).whole_second();
+    let released = app.release(&rows("9.5"), at).await;
+    let (store, workers) = (Arc::clone(&app.store), Workers::new(2));
+    let writer = IcebergWriter::new(Arc::clone(&store), &app.files, Arc::clone(&workers)).unwrap();
+    let publisher = Publisher::new(Arc::clone(&store), &app.files, workers, Retention::default())
+        .with_iceberg(writer);
+    let folder = TempDir::new().unwrap();
+    let package = DataPackage::open(&rows("10.5").write(folder.path())).unwrap();
+    assert!(app.store.database_time().await.unwrap() < at, "it waits");
+    let meanwhile = ReleaseMeanwhile { store, at };
+    Box::pin(publisher.publish(&package, &meanwhile)).await.unwrap();
+    let found = files(&app, "harvest").await;
+    assert_eq!((found.len(), found[1].0.to_string()), (3, released));
+    app.catalog_cache.refresh().await.unwrap();
+    let loaded = load_table(&app, &key, "farms", "harvest").await;
+    check_described(&s3, &app, "harvest", &loaded).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -9,14 +9,41 @@ use crate::sql::Connection;
 const LATEST: &str =
     "SELECT MAX(created_at) FROM snapshots WHERE dataset = $1 AND created_at <= $2";
 
-/// Versions of the future by their numbers, dropped ones with their changes.
+/// Versions of the future by their numbers, dropped ones too.
 const FUTURE_VERSIONS: &str = "
     SELECT number FROM snapshots WHERE dataset = $1 AND created_at > $2
+    UNION SELECT number FROM past_versions WHERE dataset = $1 AND created_at > $2
     UNION SELECT number FROM changes WHERE dataset = $1 AND committed_at > $2 ORDER BY number";
 
 const DATE_SNAPSHOT: &str = "UPDATE snapshots SET created_at = $2 WHERE number = $1";
 
+const DATE_PAST: &str = "UPDATE past_versions SET created_at = $2 WHERE number = $1";
+
 const DATE_CHANGES: &str = "UPDATE changes SET committed_at = $2 WHERE number = $1";
+
+/// Longest time, milliseconds, that a commit waits for the second that it is dated at. Beyond it
+/// the clock was turned back, and what it has dated gets dates of the past.
+pub(super) const MAX_WAIT_MS: i64 = 5_000;
+
+/// Returns true where the latest version was dated by a clock that was ahead of `now`.
+pub(super) fn is_ahead(latest: Option<Millis>, now: Millis) -> bool {
+    latest.is_some_and(|latest| latest.0 > now.0.saturating_add(MAX_WAIT_MS))
+}
+
+/// Returns the latest time of a snapshot, once what a clock that was ahead has made has dates
+/// before `now`.
+pub(super) async fn corrected_latest_time(
+    connection: &mut Connection<'_>,
+    name: &DatasetName,
+    now: Millis,
+) -> Result<Option<Millis>, sqlx::Error> {
+    let latest = latest_time(connection, name, Millis(i64::MAX)).await?;
+    if !is_ahead(latest, now) {
+        return Ok(latest);
+    }
+    date_future_versions(connection, name, now).await?;
+    latest_time(connection, name, now).await
+}
 
 /// Returns the latest time of a snapshot, of those until `until`.
 pub(super) async fn latest_time(
@@ -31,7 +58,7 @@ pub(super) async fn latest_time(
 
 /// Dates the versions that a clock that was ahead has made: in their order, a second apart, at the
 /// last seconds before `now`. They were made by then, and nothing tells when.
-pub(super) async fn date_future_versions(
+async fn date_future_versions(
     connection: &mut Connection<'_>,
     name: &DatasetName,
     now: Millis,
@@ -42,7 +69,7 @@ pub(super) async fn date_future_versions(
     let first = Millis(now.0.saturating_sub(seconds.saturating_mul(1_000)));
     let first = next_commit_time(latest_time(connection, name, now).await?, first);
     for ((number,), at) in numbers.into_iter().zip((first.0..).step_by(1_000)) {
-        for statement in [DATE_SNAPSHOT, DATE_CHANGES] {
+        for statement in [DATE_SNAPSHOT, DATE_PAST, DATE_CHANGES] {
             connection.query(statement).bind(number).bind(at).execute().await?;
         }
     }

@@ -8,8 +8,12 @@ use crate::catalog::transaction;
 use crate::{Catalog, CatalogError};
 
 /// Rows that say when something happened, by the words for them.
-const HAPPENED: [(&str, &str); 12] = [
+const HAPPENED: [(&str, &str); 13] = [
     ("snapshots", "SELECT COUNT(*), MAX(created_at) FROM snapshots WHERE created_at > $1"),
+    (
+        "dropped versions",
+        "SELECT COUNT(*), MAX(created_at) FROM past_versions WHERE created_at > $1",
+    ),
     ("checks of datasets", "SELECT COUNT(*), MAX(checked_at) FROM datasets WHERE checked_at > $1"),
     ("checks of sources", "SELECT COUNT(*), MAX(ended_at) FROM source_checks WHERE ended_at > $1"),
     ("keys", "SELECT COUNT(*), MAX(created_at) FROM keys WHERE created_at > $1"),

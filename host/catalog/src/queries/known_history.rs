@@ -240,7 +240,9 @@ impl HistoryParts {
         }
         let json = self.past_snapshots.remove(&number).ok_or(sqlx::Error::RowNotFound)?;
         let row = number.to_string();
-        RowContext { table: "past_versions", row: &row }.decode_json("snapshot", &json)
+        let place = RowContext { table: "past_versions", row: &row };
+        let snapshot: Snapshot = place.decode_json("snapshot", &json)?;
+        Ok(Snapshot { created_at: Millis(version.created_at), ..snapshot })
     }
 }
 

@@ -21,8 +21,8 @@ use crate::{Catalog, CatalogError};
 macro_rules! past_versions {
     ($which:literal) => {
         concat!(
-            "SELECT number, version, snapshot, digest, axis, file_sha256 FROM past_versions
-            WHERE dataset = $1",
+            "SELECT number, version, created_at, snapshot, digest, axis, file_sha256
+            FROM past_versions WHERE dataset = $1",
             $which
         )
     };
@@ -200,6 +200,7 @@ impl Catalog {
 struct PastRow {
     number: i64,
     version: i64,
+    created_at: i64,
     snapshot: String,
     digest: String,
     axis: String,
@@ -210,9 +211,11 @@ impl PastRow {
     fn read(self) -> Result<PastVersion, sqlx::Error> {
         let row = self.number.to_string();
         let place = RowContext { table: "past_versions", row: &row };
+        let snapshot: Snapshot = place.decode_json("snapshot", &self.snapshot)?;
         Ok(PastVersion {
             version: place.count("version", self.version)?,
-            snapshot: place.decode_json("snapshot", &self.snapshot)?,
+            // The JSON has the time of a clock that may have been ahead.
+            snapshot: Snapshot { created_at: Millis(self.created_at), ..snapshot },
             digest: place.parse("digest", &self.digest)?,
             axis: place.decode_json("axis", &self.axis)?,
             file_kept: self.file_sha256.is_some(),

@@ -10,7 +10,7 @@ use yearbook_domain::{
     DatasetName, Millis, Namespace, ObjectKey, PreviewFacts, Snapshot, SnapshotId, StoredFile,
 };
 
-use super::commit_times::{date_future_versions, latest_time, next_commit_time};
+use super::commit_times::{MAX_WAIT_MS, corrected_latest_time, latest_time, next_commit_time};
 use super::sql_enum::RowContext;
 use super::{
     bump_revision, changes, database_time, history_writes, holds, log_entries, preview_facts,
@@ -30,10 +30,6 @@ const HISTORY: &str =
     "SELECT number, id, created_at, held_at FROM snapshots WHERE dataset = $1 ORDER BY number";
 
 const ALL_DATASETS: &str = "SELECT name FROM datasets ORDER BY name";
-
-/// Longest time, milliseconds, that a commit waits for the second that it is dated at. Beyond it
-/// the clock was turned back, and what it has dated gets dates of the past.
-const MAX_WAIT_MS: i64 = 5_000;
 
 /// A version of a dataset that is to be served.
 #[derive(Clone, Debug, PartialEq)]
@@ -248,12 +244,10 @@ pub(super) fn commit_as_current<'a>(
         // After everything that may have to wait for others: nobody can have been served another
         // snapshot since then.
         let now = present_time(connection, publication).await?;
-        let mut latest = latest_time(connection, name, Millis(i64::MAX)).await?;
-        let is_ahead = |latest: Millis| latest.0 > now.0.saturating_add(MAX_WAIT_MS);
-        if publication.at.is_none() && latest.is_some_and(is_ahead) {
-            date_future_versions(connection, name, now).await?;
-            latest = latest_time(connection, name, now).await?;
-        }
+        let latest = match publication.at {
+            None => corrected_latest_time(connection, name, now).await?,
+            Some(_) => latest_time(connection, name, Millis(i64::MAX)).await?,
+        };
         let created_at = next_commit_time(latest, now);
         let early = created_at.0.saturating_sub(now.0);
         if publication.at.is_none() && (1..=MAX_WAIT_MS).contains(&early) {

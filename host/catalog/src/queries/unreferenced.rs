@@ -30,7 +30,7 @@ const REFERENCED_OBJECTS: &str = "
     UNION SELECT CAST('waiting' AS TEXT), sha256 FROM waiting_files
     UNION SELECT CAST('component' AS TEXT), digest FROM plugin_releases WHERE state <> 'removed'";
 
-const IS_REFERENCED: &str = "
+pub(crate) const IS_REFERENCED: &str = "
     SELECT CASE
         WHEN $1 = 'snapshot' THEN (SELECT COUNT(*) FROM snapshots WHERE file_sha256 = $2) + (SELECT COUNT(*) FROM changes WHERE file_sha256 = $2)
             + (SELECT COUNT(*) FROM past_versions WHERE file_sha256 = $2) + (SELECT COUNT(*) FROM past_changes WHERE file_sha256 = $2)

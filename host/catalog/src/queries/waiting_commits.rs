@@ -12,7 +12,7 @@ use yearbook_domain::{
     DatasetName, Digest, Millis, Namespace, ObjectKey, PreviewFacts, Snapshot, SnapshotId,
 };
 
-use super::commit_times::{latest_time, next_commit_time};
+use super::commit_times::{corrected_latest_time, next_commit_time};
 use super::publications::{
     CommitAttempt, CommitOutcome, CommitTerms, Publication, commit_as_current,
 };
@@ -212,7 +212,7 @@ async fn commit_release(
         return Ok(Ended(ReleaseOutcome::Conflict));
     }
     if release_at <= now {
-        let latest = latest_time(connection, name, Millis(i64::MAX)).await?;
+        let latest = corrected_latest_time(connection, name, now).await?;
         let early = next_commit_time(latest, now).0.saturating_sub(now.0);
         if early > 0 {
             return Ok(TooEarly(Duration::from_millis(early.unsigned_abs())));
@@ -308,6 +308,8 @@ async fn make_visible(
     let place = RowContext { table: "waiting_releases", row: name.as_str() };
     let waited: WaitingPublication = place.decode_json("publication", &publication)?;
     connection.query(SERVE).bind(name.as_str()).bind(waited.namespace.as_str()).execute().await?;
+    // Whatever was committed before it was made before its time.
+    corrected_latest_time(connection, name, Millis(release_at)).await?;
     let id = waited.snapshot.id;
     let publication = Publication {
         name: name.clone(),
@@ -321,7 +323,7 @@ async fn make_visible(
     let terms = CommitTerms { uploader: None, retention: None };
     let attempt = commit_as_current(connection, &publication, terms).await?;
     if let CommitAttempt::Committed(_, at) = attempt {
-        source_checks::move_checked_at(connection, name, at, true).await?;
+        source_checks::move_checked_at(connection, name, at, false).await?;
     }
     let ended = connection.query(END_ANNOUNCEMENT).bind(name.as_str()).bind(id.as_str());
     ended.execute().await?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use yearbook_domain::{ChangeCounts, Dataset, DatasetName, Millis, Snapshot, SnapshotSummary};
 
-use super::commit_times::{latest_time, next_commit_time};
+use super::commit_times::{is_ahead, latest_time, next_commit_time};
 use super::datasets;
 use super::sql_enum::RowContext;
 use super::waiting_commits::WaitingPublication;
@@ -70,7 +70,11 @@ async fn assemble(
     // As the trigger of the table gives it.
     let version =
         RowContext { table: "datasets", row: name.as_str() }.count("versions", versions)?;
-    let latest = latest_time(connection, &name, Millis(i64::MAX)).await?;
+    let mut latest = latest_time(connection, &name, Millis(i64::MAX)).await?;
+    if is_ahead(latest, release_at) {
+        // Versions of the future get dates before it.
+        latest = latest_time(connection, &name, release_at).await?;
+    }
     let current = Snapshot { created_at: next_commit_time(latest, release_at), ..snapshot };
     let counts: Option<ChangeCounts> = changes.as_ref().map(|changes| changes.counts);
     snapshots.push(SnapshotSummary {

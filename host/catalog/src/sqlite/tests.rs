@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{ConnectOptions, Connection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 use tempfile::TempDir;
 use yearbook_domain::{Millis, Plan};
 
@@ -16,6 +16,7 @@ use super::SqliteFile;
 
 mod faults;
 
+use crate::queries::unreferenced::IS_REFERENCED;
 use crate::suite::changes::following;
 use crate::suite::fixtures::{
     DAY, TODAY, commit, issue_key, key_id, name, publication, publish, snapshot_id,
@@ -279,4 +280,23 @@ async fn changes_outside_of_a_range_are_not_read_contract_12() {
     .unwrap();
     let steps: Vec<&str> = plan.iter().map(|(_, _, _, step)| step.as_str()).collect();
     assert!(steps.len() == 1 && steps[0].contains("changes_by_version"), "{steps:?}");
+}
+
+#[tokio::test]
+async fn rows_that_name_a_file_are_found_by_indexes() {
+    let (folder, url) = folder();
+    open_catalog(&url).await;
+    let plan: Vec<(i64, i64, i64, String)> =
+        sqlx::query_as(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {IS_REFERENCED}")))
+            .bind("snapshot")
+            .bind("none")
+            .fetch_all(&mut external_connection(&folder).await)
+            .await
+            .unwrap();
+    let steps: Vec<&str> = plan.iter().map(|(_, _, _, step)| step.as_str()).collect();
+    // The others have few rows.
+    for table in ["snapshots", "changes", "past_versions", "past_changes"] {
+        let search = format!("SEARCH {table} USING COVERING INDEX {table}_by_file");
+        assert!(steps.iter().any(|step| step.starts_with(&search)), "{table}: {steps:?}");
+    }
 }

@@ -7,15 +7,18 @@ use std::time::Duration;
 
 use yearbook_domain::{Cadence, CheckOutcome, FailureCause, Millis, ObjectKey, Plan, PlanTable};
 
-use super::TestDatabase;
 use super::accounts::{link, queue};
 use super::fixtures::{
-    DAY, HOUR, commit, digest, history, issue_key, key_id, name, publication, publish, snapshot_id,
+    DAY, HOUR, TODAY, commit, digest, history, issue_key, key_id, name, publication, publish,
+    snapshot_id,
 };
+use super::waiting::{following_a, release, release_in, wait_for};
+use super::{TestDatabase, changes};
 use crate::catalog::transaction;
 use crate::{
     Catalog, CatalogCache, CatalogError, ClaimOutcome, DatabaseSettings, FailedCheck, KeyVerifier,
-    Publication, QueueOutcome, Retention, SignupBounds, UploadRegistration,
+    NewRelease, Publication, QueueOutcome, ReleaseOutcome, Retention, SignupBounds,
+    UploadRegistration, VersionAt,
 };
 
 const LEASE: Duration = Duration::from_secs(900);
@@ -73,6 +76,73 @@ pub(crate) async fn a_snapshot_of_the_future_drops_no_young_one_and_is_checked_n
     assert_eq!(times[..2], [now - 2 * HOUR, now - HOUR].map(|at| Millis(at).whole_second().0));
     assert!(times.is_sorted_by(|one, next| one + 1_000 <= *next), "{times:?}");
     assert!(times[3] <= store.database_time().await.unwrap().0, "{times:?}");
+    assert_eq!(store.future_times(5_000).await.unwrap(), []);
+}
+
+pub(crate) async fn a_dropped_version_of_the_future_gets_a_date_of_the_past_contract_21(
+    place: TestDatabase,
+) {
+    let store = place.host().await;
+    let keep = Retention { snapshots: 1, hours: 0, history: true };
+    // Three days of one month, so that the second version is dropped.
+    let future = TODAY + 3_650 * DAY;
+    for (id, day) in [("a", 0), ("b", 1), ("c", 2)] {
+        commit(&store, &publication("cpi", id, future + day * DAY), keep).await.unwrap();
+    }
+    let (cpi, dropped) = (name("cpi"), snapshot_id("b"));
+    let before = store.past_version(&cpi, &dropped).await.unwrap().unwrap();
+    assert_eq!((before.version, before.snapshot.created_at), (1, Millis(future + DAY)));
+    let found = store.future_times(5_000).await.unwrap();
+    let found: Vec<_> = found.iter().map(|times| (times.what, times.rows)).collect();
+    assert!(found.contains(&("dropped versions", 1)), "{found:?}");
+
+    let present = Publication { at: None, ..publication("cpi", "d", TODAY) };
+    commit(&store, &present, keep).await.unwrap();
+    assert_eq!(store.future_times(5_000).await.unwrap(), []);
+    let found = store.version_at(&cpi, Millis(future + 9 * DAY)).await.unwrap();
+    assert!(
+        matches!(&found, Some(VersionAt::Retained(newest)) if newest.id == snapshot_id("d")),
+        "{found:?}"
+    );
+    let times: Vec<Millis> = store.known_times(&cpi, 3).await.unwrap().into_values().collect();
+    assert_eq!(times.len(), 4);
+    assert!(times.is_sorted_by(|one, next| one.0 + 1_000 <= next.0), "{times:?}");
+    let after = store.past_version(&cpi, &dropped).await.unwrap().unwrap();
+    assert_eq!(after.snapshot.created_at, times[1]);
+    let words = store.version_words(&cpi, 1).await.unwrap().unwrap();
+    assert_eq!(words.created_at, times[1]);
+}
+
+pub(crate) async fn a_release_waits_for_no_version_of_the_future_contract_21(place: TestDatabase) {
+    let store = place.host().await;
+    publish(&store, "cpi", "a", ahead(&store).await.0).await;
+    let late = following_a("b");
+    let terms = NewRelease {
+        publication: &late,
+        release_at: Millis(store.database_time().await.unwrap().0 - 60_000).whole_second(),
+        announce: None,
+        replace: false,
+    };
+    let released = tokio::time::timeout(Duration::from_secs(10), release(&store, &terms)).await;
+    assert_eq!(released.unwrap(), ReleaseOutcome::Visible);
+    let dataset = store.dataset(&name("cpi")).await.unwrap().unwrap();
+    let now = store.database_time().await.unwrap();
+    assert_eq!(dataset.current.id, snapshot_id("b"));
+    assert!(dataset.current.created_at <= now && dataset.checked_at <= now, "{dataset:?}");
+    assert_eq!(store.future_times(5_000).await.unwrap(), []);
+
+    // One that waits has its own time, whatever the version before it has.
+    publish(&store, "cpi", "c", ahead(&store).await.0).await;
+    let predecessor = Some(snapshot_id("c"));
+    let waits = Publication { at: None, predecessor, ..changes::following("c", "d", TODAY) };
+    let (_, at) = release_in(&store, &waits, 2_500).await;
+    let turned = store.future_datasets().await.unwrap().remove(0).dataset;
+    assert_eq!(turned.current.created_at, at, "as hosts turn to it");
+    wait_for(&store, at).await;
+    assert_eq!(store.settle_due_releases().await.unwrap(), 1);
+    let dataset = store.dataset(&name("cpi")).await.unwrap().unwrap();
+    assert_eq!((dataset.current.id, dataset.current.created_at), (snapshot_id("d"), at));
+    assert_eq!(dataset.checked_at, at);
     assert_eq!(store.future_times(5_000).await.unwrap(), []);
 }
 

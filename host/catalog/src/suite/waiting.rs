@@ -21,13 +21,13 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const MINUTE: i64 = 60_000;
 
 /// A version that follows `a`.
-fn following_a(id: &str) -> Publication {
+pub(super) fn following_a(id: &str) -> Publication {
     let predecessor = Some(snapshot_id("a"));
     Publication { at: None, predecessor, ..changes::following("a", id, TODAY) }
 }
 
 /// Commits a release whose files are stored and registered.
-async fn release(store: &Catalog, release: &NewRelease<'_>) -> ReleaseOutcome {
+pub(super) async fn release(store: &Catalog, release: &NewRelease<'_>) -> ReleaseOutcome {
     let Publication { snapshot, changes, .. } = release.publication;
     for file in std::iter::once(&snapshot.file).chain(changes.iter().map(|set| &set.file)) {
         let registered = store.register_upload(&ObjectKey::waiting(&file.sha256)).await.unwrap();
@@ -36,7 +36,11 @@ async fn release(store: &Catalog, release: &NewRelease<'_>) -> ReleaseOutcome {
     store.commit_release(release).await.unwrap()
 }
 
-async fn release_in(store: &Catalog, publication: &Publication, ms: i64) -> (i64, Millis) {
+pub(super) async fn release_in(
+    store: &Catalog,
+    publication: &Publication,
+    ms: i64,
+) -> (i64, Millis) {
     let at = Millis(store.database_time().await.unwrap().0 + ms).whole_second();
     let terms =
         NewRelease { publication, release_at: at, announce: Some("Prices"), replace: false };
@@ -45,7 +49,7 @@ async fn release_in(store: &Catalog, publication: &Publication, ms: i64) -> (i64
 }
 
 /// Waits until the database's clock stands at `at`.
-async fn wait_for(store: &Catalog, at: Millis) {
+pub(super) async fn wait_for(store: &Catalog, at: Millis) {
     wait_until(PATIENCE, async || store.database_time().await.unwrap() >= at).await;
 }
 

@@ -40,7 +40,13 @@ pub(super) async fn run(context: &CommandContext, dry_run: bool) -> anyhow::Resu
     };
     if !dry_run {
         let iceberg = context.iceberg_writer(&store, &files, &context.workers())?;
-        Box::pin(finish_releases(&store, &files, iceberg.as_ref())).await?;
+        if let Err(failure) = Box::pin(finish_releases(&store, &files, iceberg.as_ref())).await {
+            let failure = format!("{:#}", anyhow::Error::from(failure));
+            tracing::warn!(
+                failure,
+                "files of released versions stay where they waited, or are not described"
+            );
+        }
     }
     let collected = collect_garbage(&store, &files, settings).await;
     store.close().await;

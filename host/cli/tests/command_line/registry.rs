@@ -2,6 +2,8 @@
 //! the reference beside the digest.
 
 use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use yearbook_tests::app::OciRegistry;
@@ -164,7 +166,8 @@ fn credentials_of_a_helper_and_of_a_file_reach_the_registry_and_no_message() {
     let helper = fixture.yearbook.write(
         "bin/docker-credential-test",
         "#!/bin/sh\nread host || true\necho \"$host\" > asked\n\
-         echo '{\"ServerURL\":\"x\",\"Username\":\"ann\",\"Secret\":\"s3cret\"}'\n",
+         echo '{\"ServerURL\":\"x\",\"Username\":\"ann\",\"Secret\":\"s3cret\"}'\n\
+         sleep 90 &\necho $! > left\n",
     );
     std::fs::set_permissions(&helper, std::fs::Permissions::from_mode(0o755)).unwrap();
     let config = json!({ "credHelpers": { &fixture.registry.host: "test" } });
@@ -176,8 +179,13 @@ fn credentials_of_a_helper_and_of_a_file_reach_the_registry_and_no_message() {
     );
     let docker = fixture.yearbook.path("docker").display().to_string();
     let variables = [("DOCKER_CONFIG", docker.as_str()), ("PATH", path.as_str())];
+    let begun = Instant::now();
     let said = fixture.yearbook.run_with(&variables, &["plugin", "inspect", &reference]).ok();
     assert!(!said.stdout.contains("s3cret") && !said.stderr.contains("s3cret"));
+    // It leaves a process behind, which nobody waits for.
+    let left = std::fs::read_to_string(fixture.yearbook.path("left")).unwrap();
+    Command::new("sh").args(["-c", &format!("kill {left}")]).status().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
     let asked = std::fs::read_to_string(fixture.yearbook.path("asked")).unwrap();
     assert_eq!(asked.trim(), fixture.registry.host);
     fixture.yearbook.write("docker/config.json", "{ s3cret");

@@ -1,6 +1,7 @@
 //! Releases at an instant on the command line: they wait, are listed, moved and withdrawn, and are
 //! visible from their time on.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -124,4 +125,37 @@ fn a_released_version_is_current_for_every_command_contract_21() {
     let checks: Value = serde_json::from_str(&doctor).unwrap();
     let snapshots = checks.as_array().unwrap().iter().find(|check| check["name"] == "snapshots");
     assert_eq!(snapshots.unwrap()["status"], "ok", "{doctor}");
+}
+
+/// Names of the files below a folder of the store.
+fn stored(yearbook: &Yearbook, folder: &str) -> HashSet<String> {
+    let entries = std::fs::read_dir(yearbook.path("yearbook-data/objects").join(folder));
+    let names = entries.into_iter().flatten().map(|entry| entry.unwrap().file_name());
+    let names = names.map(|name| name.into_string().unwrap());
+    names.filter(|name| name.ends_with(".parquet")).collect()
+}
+
+#[test]
+fn gc_collects_though_a_released_file_is_lost_contract_21() {
+    let yearbook = Yearbook::new();
+    let at = ahead(18);
+    let release = |name: &str| {
+        yearbook.package(name, "2024-01-01,1\n");
+        yearbook.run(&["publish", name, "--release-at", &at]).ok();
+        stored(&yearbook, "waiting")
+    };
+    let lost = release("lost");
+    let others: HashSet<String> = release("tiny").difference(&lost).cloned().collect();
+    assert_eq!((lost.len(), others.len()), (1, 1));
+    let due = Millis::parse_iso8601(&at).unwrap();
+    while clock::now() < due {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    for name in &lost {
+        std::fs::remove_file(yearbook.path("yearbook-data/objects/waiting").join(name)).unwrap();
+    }
+    let collected = yearbook.run(&["gc"]).ok();
+    assert!(collected.stdout.contains("0 went"), "{collected:?}");
+    assert!(collected.stderr.contains("stay where they waited"), "{collected:?}");
+    assert_eq!(stored(&yearbook, "snapshots"), others);
 }

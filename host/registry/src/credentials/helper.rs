@@ -1,8 +1,9 @@
 //! Credential helpers of Docker: programs `docker-credential-NAME` that are asked for one registry
 //! on standard input and answer with JSON. Owns the bounds on what one may take and say.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -15,6 +16,9 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Longest answer, bytes.
 const ANSWER_BYTES: u64 = 64 << 10;
+
+/// Longest wait for the end of an answer once its helper has ended.
+const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Interval between two looks at a helper.
 const POLL: Duration = Duration::from_millis(10);
@@ -52,15 +56,18 @@ pub(super) fn ask(name: &str, host: &str) -> Result<Option<Credentials>, Credent
         let _ = input.write_all(host.as_bytes());
     }
     let output = child.stdout.take();
-    let reader = std::thread::spawn(move || {
-        let mut answer = Vec::new();
-        if let Some(output) = output {
-            let _ = output.take(ANSWER_BYTES).read_to_end(&mut answer);
-        }
-        answer
+    let (sender, written) = mpsc::channel();
+    std::thread::spawn(move || {
+        let Some(output) = output else { return };
+        let bytes = BufReader::new(output.take(ANSWER_BYTES)).bytes();
+        // Nobody waits for what comes too late.
+        let _ = bytes.map_while(Result::ok).try_for_each(|byte| sender.send(byte));
     });
     let succeeded = wait(&mut child).ok_or_else(|| failed("it takes longer than a minute"))?;
-    let answer = reader.join().unwrap_or_default();
+    // All that it wrote is on its way, but a process that it left behind may keep the end open.
+    let until = Instant::now() + END_TIMEOUT;
+    let left = || until.saturating_duration_since(Instant::now());
+    let answer: Vec<u8> = std::iter::from_fn(|| written.recv_timeout(left()).ok()).collect();
     if !succeeded {
         // The protocol's sentence for an unknown host, on standard output.
         let unknown = String::from_utf8_lossy(&answer).contains("credentials not found");

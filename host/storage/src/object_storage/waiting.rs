@@ -47,10 +47,11 @@ impl ObjectStorage {
     }
 
     /// Copies a file that waited, and what stands beside it, to the others. The copies go on being
-    /// what they are where this is done twice.
+    /// what they are where this is done twice, also once the file no longer lies where it waited.
     ///
     /// # Errors
-    /// The store's refusal; [`StorageFailure::Missing`] where there is nothing to copy.
+    /// The store's refusal; [`StorageFailure::Missing`] where there is nothing to copy, and
+    /// [`StorageFailure::Damaged`] where the copy of before is all there is, and is not whole.
     pub async fn copy_waiting(&self, sha256: &Digest) -> Result<(), StorageFailure> {
         let (from, to) = (ObjectKey::waiting(sha256), ObjectKey::snapshot(sha256));
         let file = Self::key(&StoredFile { sha256: *sha256, bytes: 0 });
@@ -64,7 +65,11 @@ impl ObjectStorage {
             match copied {
                 Ok(()) => {}
                 Err(object_store::Error::NotFound { .. }) if new == file => {
-                    return Err(StorageFailure::Missing { key: old });
+                    // Somebody else may have moved it, and `gc` has removed what was copied.
+                    let others = self.with_waiting_files(WaitingFiles::default());
+                    if others.find(*sha256).await?.is_none() {
+                        return Err(StorageFailure::Missing { key: old });
+                    }
                 }
                 Err(object_store::Error::NotFound { .. }) => {}
                 Err(source) => return Err(StorageFailure::store(&old, source)),
@@ -155,6 +160,32 @@ mod tests {
     use object_store::memory::InMemory;
 
     use super::*;
+
+    #[tokio::test]
+    async fn a_file_that_somebody_else_moved_is_moved_contract_21_waiting_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("source");
+        std::fs::write(&source, vec![7; 100]).unwrap();
+        for remote in [false, true] {
+            let files = if remote {
+                ObjectStorage::from_store(std::sync::Arc::new(InMemory::new()))
+            } else {
+                let store = folder.path().join("store");
+                ObjectStorage::open(&format!("file:{}", store.display())).unwrap()
+            };
+            let sha256 = files.with_waiting_uploads().put_snapshot(&source).await.unwrap().sha256;
+            files.copy_waiting(&sha256).await.unwrap();
+            files.remove(&ObjectKey::waiting(&sha256)).await.unwrap();
+            files.copy_waiting(&sha256).await.unwrap();
+            let key = Key::from(format!("snapshots/{sha256}.parquet"));
+            files.store.put(&key, PutPayload::from_static(b"half")).await.unwrap();
+            let failure = files.copy_waiting(&sha256).await.unwrap_err();
+            assert!(matches!(failure, StorageFailure::Damaged { .. }), "{remote}: {failure}");
+            files.remove(&ObjectKey::snapshot(&sha256)).await.unwrap();
+            let failure = files.copy_waiting(&sha256).await.unwrap_err();
+            assert!(matches!(failure, StorageFailure::Missing { .. }), "{remote}: {failure}");
+        }
+    }
 
     /// S3 copies no object of more than 5 GB by itself.
     #[tokio::test]
