@@ -66,8 +66,11 @@ async fn every_data_answer_names_its_citation_contract_13() {
     let path = format!("/v1/datasets/harvest/data?limit=5&cursor={cursor}");
     let next = app.get(&path).key(&key).send().await;
     assert_eq!(cited(&next), Some(format!("/cite/harvest/{id}")));
-    let bulk = app.get("/v1/bulk/farms/harvest").key(&key).send().await;
-    assert_eq!((bulk.status.as_u16(), cited(&bulk)), (200, Some(format!("/cite/harvest/{id}"))));
+    for method in ["GET", "HEAD"] {
+        let bulk = app.ask(method, "/v1/bulk/farms/harvest").key(&key).send().await;
+        let expected = Some(format!("/cite/harvest/{id}"));
+        assert_eq!((bulk.status.as_u16(), cited(&bulk)), (200, expected), "{method}");
+    }
     assert_eq!(cited(&app.get("/v1/datasets/harvest").key(&key).send().await), None);
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use yearbook_domain::Plan;
+use yearbook_releases::ReleaseMonitorSettings;
 use yearbook_tests::app::{Reply, TestApp, harvest, parks};
 
 fn next_path(reply: &Reply) -> Option<String> {
@@ -125,6 +126,25 @@ async fn a_cursor_keeps_reading_its_own_snapshot_contract_3() {
         .send()
         .await;
     assert_eq!(mixed.problems(), [("snapshot".to_owned(), "value_error".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_cursor_goes_on_at_a_host_that_has_not_read_its_snapshot_contract_3() {
+    let app = TestApp::start().await;
+    app.publish(&harvest()).await;
+    let key = app.key(Plan::Enterprise).await;
+    let other = app.second_host(ReleaseMonitorSettings::default()).await;
+    // It polls twice a second, so that it has not read one of several.
+    for value in 1..5 {
+        let rows = format!("2024-01-01,Nelson,{value},true\n2024-01-02,Nelson,{value},true\n");
+        let table = harvest().with_rows(&format!("date,region,value,final\n{rows}"));
+        let id = app.publish(&table).await;
+        let first = app.get("/v1/datasets/harvest/data?limit=1").key(&key).send().await;
+        let second = other.get(&next_path(&first).unwrap()).key(&key).send().await;
+        assert_eq!(second.status, 200, "{}", second.text());
+        assert_eq!(second.header("x-service-snapshot-id"), id);
+        assert_eq!(second.json()[0]["date"], "2024-01-02");
+    }
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 //! end where the first one did, what the route refuses, and the triangle.
 
 mod columns;
+mod hosts;
 mod reads;
 
 use std::collections::BTreeMap;
@@ -189,6 +190,14 @@ async fn pages_end_with_the_version_of_the_first_contract_21() {
         joined.extend(page.json().as_array().unwrap().clone());
     }
     assert_eq!(json!(joined), whole.json());
+
+    // Today is not over: what is published in between is not what the first page began with.
+    let today = yearbook_catalog::clock::now().date();
+    let page = get(&app, &key, &format!("{REVISIONS}?since={today}&limit=1")).await;
+    let path = format!("{REVISIONS}?since={today}&limit=1&cursor={}", page.header("x-next-page"));
+    publish(&app, 5, &version(3)).await;
+    let page = get(&app, &key, &path).await;
+    assert_eq!((page.status.as_u16(), page.json().as_array().unwrap().len()), (200, 1), "{path}");
 
     // A cursor goes on with its own rows alone.
     let first = get(&app, &key, &format!("{REVISIONS}?limit=4")).await;

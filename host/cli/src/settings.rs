@@ -114,6 +114,7 @@ impl RunSettings {
             origin: SettingOrigin::Flag(flag),
         }));
         let values = known.apply(&assignments, &mut problems);
+        problems.extend(check_patience(&values));
         if !problems.is_empty() {
             return Err(InvalidSettings(problems).into());
         }
@@ -195,6 +196,18 @@ impl RunSettings {
     }
 }
 
+/// Checks that a guest waits for a client as long as the client may take nothing of a body.
+fn check_patience(values: &SettingsDocument) -> Option<SettingError> {
+    let idle = values.server.write_idle_ms;
+    let stalled = values.sandbox.limits.stalled_client_ms;
+    (stalled < idle).then(|| SettingError::Incompatible {
+        message: format!(
+            "`sandbox.stalled_client_ms` is {stalled} and `server.write_idle_ms` is {idle}; raise \
+             the first or lower the second, or clients are cut that may still be slow"
+        ),
+    })
+}
+
 /// Last assignment of each key, by key; empty sections are left out.
 fn effective_assignments(assignments: Vec<Assignment>) -> Vec<Assignment> {
     let mut by_key = BTreeMap::new();
@@ -230,6 +243,23 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
+
+    #[test]
+    fn a_guest_waits_for_a_client_as_long_as_it_may_take_nothing_contract_6() {
+        let load = |stalled: &str, idle: &str| {
+            let variables =
+                [("SANDBOX__STALLED_CLIENT_MS", stalled), ("SERVER__WRITE_IDLE_MS", idle)];
+            let named =
+                |(name, value): (&str, &str)| (format!("YEARBOOK_{name}"), value.to_owned());
+            let variables = variables.into_iter().map(named).collect();
+            RunSettings::load(&SettingSources { variables, ..SettingSources::default() })
+        };
+        assert!(load("5000", "5000").is_ok() && load("5001", "5000").is_ok());
+        let refused = load("4999", "5000").unwrap_err().to_string();
+        for named in ["`sandbox.stalled_client_ms` is 4999", "`server.write_idle_ms` is 5000"] {
+            assert!(refused.contains(named), "{refused}");
+        }
+    }
 
     #[test]
     fn gc_keeps_a_file_until_the_last_address_to_it_has_ended_contract_12() {

@@ -88,7 +88,7 @@ pub struct Limits {
     pub buffered_chunks: usize,
     /// Time that a client may leave a full buffer untouched, milliseconds, before its response is
     /// cut off: it holds an instance meanwhile. Each step of a long chunk counts; a client has
-    /// `server.write_idle_ms` for one, so less than that would cut slow ones. Default 60,000.
+    /// `server.write_idle_ms` for one, so less than that is refused. Default 60,000.
     pub stalled_client_ms: u64,
     /// Size of a component, bytes. Default 32 MiB: a Python guest has 18 MB.
     pub component_bytes: usize,

@@ -47,6 +47,29 @@ impl Core {
         Ok(past.and_then(|past| past.axis))
     }
 
+    /// Returns the version that was current at `at` where it is called `id`; `None` where another
+    /// one was, which is not made again.
+    ///
+    /// # Errors
+    /// As [`Core::version_at`].
+    pub async fn version_with_id_at(
+        &self,
+        dataset: &Dataset,
+        id: &SnapshotId,
+        at: Millis,
+    ) -> Result<Option<Arc<Snapshot>>, Error> {
+        if at >= dataset.current.created_at && dataset.current.id == *id {
+            return Ok(Some(Arc::clone(&dataset.current)));
+        }
+        match self.catalog.version_at(&dataset.name, at).await? {
+            Some(VersionAt::Retained(found)) if found.id == *id => Ok(Some(Arc::new(*found))),
+            Some(VersionAt::Past(past)) if past.snapshot.id == *id => {
+                self.past_files.open(dataset, *past).await.map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Returns the version called `id` that retention dropped and the history gives back; `None`
     /// where it has none.
     ///
@@ -55,10 +78,9 @@ impl Core {
     pub async fn past_version(
         &self,
         dataset: &Dataset,
-        id: &str,
+        id: &SnapshotId,
     ) -> Result<Option<Arc<Snapshot>>, Error> {
-        let Some(id) = SnapshotId::parse(id) else { return Ok(None) };
-        match self.catalog.past_version(&dataset.name, &id).await? {
+        match self.catalog.past_version(&dataset.name, id).await? {
             Some(past) => self.past_files.open(dataset, past).await.map(Some),
             None => Ok(None),
         }

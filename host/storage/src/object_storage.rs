@@ -176,6 +176,7 @@ impl ObjectStorage {
         let size = self.size(&StoredFile { sha256, bytes: 0 }).await?;
         let Some(bytes) = size else { return Ok(None) };
         let file = StoredFile { sha256, bytes };
+        Box::pin(self.check_block_number(&file)).await?;
         match Box::pin(self.get_range(&file, bytes.saturating_sub(1)..bytes)).await {
             Ok(_) => Ok(Some(file)),
             Err(StorageFailure::Missing { .. }) => Ok(None),

@@ -4,12 +4,15 @@
 use serde_json::{Value, json};
 use yearbook_domain::Plan;
 use yearbook_sandbox::catalogue::{
-    BoundingBox, Condition, DatasetQuery, Operator, Pick, Question, Selection, ValueQuery,
+    Applied, BoundingBox, Condition, DatasetQuery, Operator, Pick, Question, Selection, ValueQuery,
 };
+use yearbook_sandbox::{Plugin, PluginSet};
 use yearbook_tests::app::{TestApp, harvest, parks, wide};
+use yearbook_tests::components::component;
 
 use super::asked;
 use super::rows::{selection, used};
+use crate::plugins::test_hosts::patched;
 
 async fn service() -> (TestApp, String) {
     let app = TestApp::start().await;
@@ -229,6 +232,28 @@ async fn rows_and_counts_are_those_of_v1_and_charged_once_contract_17() {
     assert_eq!(used().await, before + 1);
     for question in [Question::Rows(some.clone()), Question::Count(some)] {
         assert_eq!(app.get(&asked(&[vec![question]])).send().await.status, 401);
+    }
+}
+
+#[tokio::test]
+async fn what_failed_at_a_page_of_rows_is_not_the_answer_to_a_question_contract_17() {
+    let (app, key) = service().await;
+    let growth = app.registry.current().transform("growth").unwrap().clone();
+    let trapping = app.sandbox.load(&patched("evil", "temper:calm", "temper:trap")).unwrap();
+    let scripted = app.sandbox.load(&component("scripted")).unwrap();
+    // The first encoder is the one of values, too, which it does not write.
+    let plugins = [trapping, scripted, Plugin::Transform(growth)];
+    app.registry.replace(PluginSet::new(&plugins, []));
+    let applied = Applied { transform: "growth".to_owned(), options: Vec::new() };
+    let grown = Selection { apply: vec![applied], ..selection("harvest") };
+    for (query, selection) in [("", selection("harvest")), ("&apply=growth", grown)] {
+        let path = format!("/v1/datasets/harvest/data?limit=100&format=evil{query}");
+        let page = app.get(&path).key(&key).send().await;
+        assert_eq!(page.outcome(), (500, "internal".to_owned()), "{query}");
+        let questions = vec![Question::Rows(selection.clone()), Question::Count(selection)];
+        let facts = fetch_facts(&app, Some(&key), questions).await;
+        assert_eq!(facts[0]["Rows"]["rows"].as_array().map(Vec::len), Some(100), "{query}");
+        assert_eq!(facts[1]["Count"][0], 120, "{query}");
     }
 }
 

@@ -98,14 +98,24 @@ async fn a_version_that_came_back_has_its_own_time_contract_21() {
         let rows = format!("date,region,value,final\n2024-01-01,Nelson,{value},true\n{rest}");
         app.publish_at(&harvest().with_rows(&rows), at(&format!("2024-03-01T{time}Z"))).await;
     }
-    assert_eq!(drop_old(&app).await, 3);
     let name = DatasetName::parse("harvest").unwrap();
-    for time in [times[0], times[2]] {
-        let as_of = format!("2024-03-01T{time}Z");
-        let found = app.store.version_at(&name, at(&as_of)).await.unwrap();
-        assert!(matches!(found, Some(VersionAt::Past(past)) if !past.file_kept), "{time}");
-        let reply = patiently(&app, &key, &format!("{DATA}?as_of={as_of}&limit=1")).await;
-        assert_eq!(reply.header("last-modified"), format!("Fri, 01 Mar 2024 {time} GMT"));
+    for is_dropped in [false, true] {
+        if is_dropped {
+            assert_eq!(drop_old(&app).await, 3);
+        }
+        for time in [times[0], times[2]] {
+            let as_of = format!("2024-03-01T{time}Z");
+            if is_dropped {
+                let found = app.store.version_at(&name, at(&as_of)).await.unwrap();
+                assert!(matches!(found, Some(VersionAt::Past(past)) if !past.file_kept), "{time}");
+            }
+            let first = patiently(&app, &key, &format!("{DATA}?as_of={as_of}&limit=1")).await;
+            let second = patiently(&app, &key, &next(&first)).await;
+            for page in [first, second] {
+                assert_eq!(page.status, 200, "{}", page.text());
+                assert_eq!(page.header("last-modified"), format!("Fri, 01 Mar 2024 {time} GMT"));
+            }
+        }
     }
 }
 

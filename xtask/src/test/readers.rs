@@ -41,6 +41,7 @@ pub(super) fn check(repository: &Repository) -> Result<CheckCounts> {
         ("YEARBOOK_SERVER__BODY_BYTES", "1073741824"),
         // They are slow for as long as it takes to open them all.
         ("YEARBOOK_SERVER__WRITE_IDLE_MS", "600000"),
+        ("YEARBOOK_SANDBOX__STALLED_CLIENT_MS", "600000"),
         ("YEARBOOK_SERVER__ADMIN_LISTEN", admin.as_str()),
     ];
     let tally = fixture.count(&settings, |server| {

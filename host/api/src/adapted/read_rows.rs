@@ -79,7 +79,9 @@ impl ApiState {
         let output = SelectedOutput::Values { limit };
         let request = DataRequest::of_selection(self, parts, selection, &output)?;
         let dataset = self.core.dataset(&request.name)?;
-        let plan = request.plan(self, auth, &dataset).await?;
+        let mut plan = request.plan(self, auth, &dataset).await?;
+        // No encoder writes them, so what one failed at is another input.
+        plan.fingerprint.request = format!("values of {}", plan.fingerprint.request);
         Ok(SelectedRows { request, dataset, plan })
     }
 }
@@ -147,6 +149,8 @@ impl SelectedRows {
                 Ok((rows, None))
             }
             RowSource::Transformed(rows) => {
+                // Making all rows may fail where making a page of them does not.
+                plan.fingerprint.request = format!("count of {}", plan.fingerprint.request);
                 let shape = RowShape {
                     sort: Vec::new(),
                     first_row: 0,

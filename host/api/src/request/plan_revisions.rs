@@ -41,25 +41,30 @@ impl DataRequest {
     /// The dataset with the table of its revisions as its current version.
     async fn revised_dataset(&self, app: &ApiState, dataset: &Dataset) -> Result<Dataset, Error> {
         let since = parse_since(&self.pairs, clock::now()).map_err(Error::invalid_parameter)?;
-        let newest = dataset.snapshots.last().map_or(0, |newest| newest.version);
+        // One that is none is told with everything else that is wrong.
+        let begun = self.cursor_position(app).ok().flatten().map(|position| position.source);
+        let listed = dataset.snapshots.last().map_or(0, |newest| newest.version);
+        let newest = match begun {
+            // Another host may have sent it that knew a newer version than the list in memory.
+            Some(CursorSource::Revisions { version, .. }) => version.max(listed),
+            _ => listed,
+        };
         let key = (dataset.name.clone(), newest);
         let times = version_times(app, key.clone()).await?;
         let oldest = times.first_key_value().map(|(version, at)| (*version, *at));
         let gone = || Refusal::NoSuchDataset { name: dataset.name.to_string() };
         let (oldest, oldest_time) = oldest.ok_or_else(gone)?;
-        // One that is none is told with everything else that is wrong.
-        let begun = self.cursor_position(app).ok().flatten().map(|position| position.source);
         let version = match begun {
             Some(CursorSource::Revisions { version, oldest: begun, .. }) => {
                 // Rows of then cannot be told any more.
-                if begun != oldest || version > newest {
+                if begun != oldest || !times.contains_key(&version) {
                     return Err(Refusal::HistoryGone { oldest: oldest_time }.into());
                 }
                 version
             }
             _ => newest,
         };
-        let since = since.and_then(|since| version_at(&times, since));
+        let since = since.and_then(|since| version_at(&times, version, since));
         let point = CursorSource::Revisions { version, since, oldest };
         if begun.is_some_and(|begun| begun != point) {
             let sentence = "the cursor belongs to another since; repeat it as it was, or start again \
@@ -72,7 +77,7 @@ impl DataRequest {
         told.check_number(&times)?;
         let history = read_history(app, key).await?;
         let (credit, forbids_derivatives) = told.credit(&history)?;
-        let last = if version == newest {
+        let last = if version == listed {
             Arc::clone(&dataset.current)
         } else {
             let words = app.core.catalog.version_words(&dataset.name, version).await?;
@@ -123,9 +128,10 @@ async fn read_history(app: &ApiState, key: HistoryKey) -> Result<Arc<KnownHistor
     app.histories.try_get_with(key, read).await.map_err(Arc::unwrap_or_clone)
 }
 
-/// The version that was current at `at`; `None` where all are later.
-fn version_at(times: &BTreeMap<u64, Millis>, at: Millis) -> Option<u64> {
-    let begun = times.iter().filter(|(_, time)| **time <= at);
+/// The version that was current at `at`, of those up to `until`, the newest of the first page:
+/// today is not over, and versions come in between. `None` where all are later.
+fn version_at(times: &BTreeMap<u64, Millis>, until: u64, at: Millis) -> Option<u64> {
+    let begun = times.range(..=until).filter(|(_, time)| **time <= at);
     begun.map(|(version, _)| *version).max()
 }
 

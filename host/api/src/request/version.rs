@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use yearbook_catalog::SnapshotStatus;
-use yearbook_domain::{CursorSource, Dataset, Refusal, Selection, Snapshot, SnapshotId};
+use yearbook_domain::{CursorSource, Dataset, Millis, Refusal, Selection, Snapshot, SnapshotId};
 use yearbook_http::Error;
 
 use crate::ApiState;
@@ -33,7 +33,8 @@ impl NamedVersion {
     ) -> Result<Self, Error> {
         match (cursor, &sent.snapshot, &sent.as_of) {
             (Some(CursorSource::Snapshot(id)), ..) => {
-                Self::of_cursor(app, dataset, id, sent.as_of.is_some()).await
+                let as_of = sent.as_of.as_ref().map(|time| time.value);
+                Self::of_cursor(app, dataset, id, as_of).await
             }
             // It belongs to other rows, which is told by what it holds.
             (Some(CursorSource::Changes(_) | CursorSource::Revisions { .. }), ..)
@@ -42,11 +43,17 @@ impl NamedVersion {
                 Some(snapshot) => Self::Readable(snapshot),
                 None => Self::Unlisted(id.clone()),
             }),
-            (None, None, Some(time)) => match app.core.version_at(dataset, time.value).await {
-                Ok(snapshot) => Ok(Self::Readable(snapshot)),
-                Err(Error::Refused(refusal)) => Ok(Self::Refused(refusal)),
-                Err(error) => Err(error),
-            },
+            (None, None, Some(time)) => {
+                Self::from_found(app.core.version_at(dataset, time.value).await)
+            }
+        }
+    }
+
+    fn from_found(found: Result<Arc<Snapshot>, Error>) -> Result<Self, Error> {
+        match found {
+            Ok(snapshot) => Ok(Self::Readable(snapshot)),
+            Err(Error::Refused(refusal)) => Ok(Self::Refused(refusal)),
+            Err(error) => Err(error),
         }
     }
 
@@ -55,16 +62,24 @@ impl NamedVersion {
         app: &ApiState,
         dataset: &Dataset,
         id: &SnapshotId,
-        is_of_time: bool,
+        as_of: Option<Millis>,
     ) -> Result<Self, Error> {
+        // Of several versions with the same rows it is the one that the first page was of.
+        if let Some(at) = as_of
+            && let Some(snapshot) = app.core.version_with_id_at(dataset, id, at).await?
+        {
+            return Ok(Self::Readable(snapshot));
+        }
         if let Some(snapshot) = retained_snapshot(app, dataset, id.as_str()).await? {
             return Ok(Self::Readable(snapshot));
         }
-        if is_of_time && let Some(snapshot) = app.core.past_version(dataset, id.as_str()).await? {
+        if as_of.is_some()
+            && let Some(snapshot) = app.core.past_version(dataset, id).await?
+        {
             return Ok(Self::Readable(snapshot));
         }
-        // A cursor is signed, so its snapshot was once.
-        Ok(Self::Refused(app.core.snapshot_gone(&dataset.name, id).await?))
+        // Another host may have sent it that knew a newer version than the list in memory.
+        Self::from_found(unlisted_snapshot(app, dataset, id.as_str()).await)
     }
 
     /// Returns the version that parameters are checked against: the current one where the one that

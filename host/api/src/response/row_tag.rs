@@ -71,6 +71,24 @@ pub(super) fn of_rows(
     EntityTag::from_hash(hash.0.finalize().as_slice())
 }
 
+/// Returns the key of what `open` of an encoder that is told of no codes is given for the rows of
+/// `plan`, with all `options`: the snapshot decides the columns, whichever rows are read.
+pub(super) fn of_open(plan: &ReadPlan, digest: &Digest, options: &[OptionValue]) -> [u8; 32] {
+    let mut hash = FieldHasher(Sha256::new());
+    hash.text("open");
+    hash.text(plan.dataset.as_str());
+    hash.text(plan.namespace.as_str());
+    hash.text(plan.snapshot.id.as_str());
+    // Revisions have the id of a snapshot, in a file and with a credit of their own.
+    hash.text(plan.snapshot.file.sha256.as_str());
+    hash.credit(&plan.snapshot.credit);
+    hash.positions(&plan.columns);
+    hash.number(u64::from(plan.row_numbers));
+    hash.text(digest.as_str());
+    hash.options(options);
+    hash.0.finalize().into()
+}
+
 /// Returns the tag of the body with the changes of `plan`: rows, their credit, and the encoder.
 pub(super) fn of_changes(
     plan: &ChangesPlan,
@@ -298,6 +316,41 @@ mod tests {
         };
         assert_ne!(tag(0, true), tag(1_000, true));
         assert_eq!(tag(0, false), tag(1_000, false));
+    }
+
+    #[test]
+    fn an_answer_of_open_is_kept_by_what_decides_the_schema_contract_3() {
+        let key = |plan: &ReadPlan, digest: char, option: &str| {
+            let value = OptionScalar::Text(option.to_owned());
+            let digest = digest.to_string().repeat(64).parse().unwrap();
+            of_open(plan, &digest, &[OptionValue { name: "o".to_owned(), value }])
+        };
+        let with = |pointer: &str, value: Value| {
+            let mut snapshot = snapshot(&["a", "b"]);
+            *snapshot.pointer_mut(pointer).unwrap() = value;
+            all_rows(snapshot)
+        };
+        let plan = all_rows(snapshot(&["a", "b"]));
+        let base = key(&plan, '0', "1");
+        let page = ReadPlan { max_rows: Some(1), first_row: Some(9), ..plan.clone() };
+        assert_eq!(base, key(&page, '0', "1"), "the rows do not decide");
+        for (at, other) in [
+            key(&plan, '1', "1"),
+            key(&plan, '0', "2"),
+            key(&ReadPlan { columns: vec![1, 0], ..plan.clone() }, '0', "1"),
+            key(&ReadPlan { columns: vec![0], ..plan.clone() }, '0', "1"),
+            key(&ReadPlan { row_numbers: true, ..plan.clone() }, '0', "1"),
+            key(&ReadPlan { dataset: DatasetName::parse("x").unwrap(), ..plan.clone() }, '0', "1"),
+            key(&ReadPlan { namespace: Namespace::parse("x").unwrap(), ..plan }, '0', "1"),
+            key(&with("/id", json!("02cd".repeat(8))), '0', "1"),
+            key(&with("/file/sha256", json!("1".repeat(64))), '0', "1"),
+            key(&with("/credit/attribution", json!("B")), '0', "1"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            assert_ne!(base, other, "{at}");
+        }
     }
 
     #[test]

@@ -31,7 +31,13 @@ pub(crate) async fn download(
     let plan = request.plan(&app, &auth, &dataset).await?;
     let head = BulkHead::new(&plan);
     if let Some(response) = head.without_body(&request.parts)? {
-        return Ok(response);
+        // 304 names no citation, as that of rows does not.
+        let is_of_head = response.status().is_success();
+        return Ok(if is_of_head {
+            with_citation(&app, &request, &plan, response)
+        } else {
+            response
+        });
     }
     let range = requested_range(&request.parts.headers, &head, Some(&dataset))?;
     let reservation = app.core.reserve(&auth, Patience::Queue).await?;

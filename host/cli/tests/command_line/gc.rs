@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 use crate::binary::{CommandOutput, Yearbook};
 
 /// No client reads that long here, no host looks back that far.
-pub(crate) const AT_ONCE: [(&str, &str); 7] = [
+pub(crate) const AT_ONCE: [(&str, &str); 8] = [
     ("YEARBOOK_SHARE__URL_SECONDS", "1"),
     ("YEARBOOK_STORAGE__UNNAMED_HOURS", "0"),
     ("YEARBOOK_SERVER__FIRST_BYTE_MS", "1"),
+    ("YEARBOOK_SERVER__WRITE_IDLE_MS", "1"),
     ("YEARBOOK_SANDBOX__STALLED_CLIENT_MS", "1"),
     ("YEARBOOK_DATABASE__STALE_KEYS_S", "0"),
     ("YEARBOOK_STORAGE__RETAIN_HOURS", "0"),

@@ -8,6 +8,7 @@ use super::condition::resolve_conditions;
 use super::names::{ColumnNames, Table, listed, quoted};
 use super::row_choice::check_row_choice;
 use super::row_order::{RowOrder, check_series_rows, resolve_order};
+use crate::changes::VALID_FROM;
 use crate::dataset::GEOMETRY_COLUMN;
 use crate::plan::BulkEntitlement;
 use crate::query::Sent;
@@ -108,7 +109,7 @@ pub fn plan_read(
     selection: &Selection,
     first_row: Option<u64>,
 ) -> Result<ReadPlan, Refusal> {
-    guard(dataset, &plan.stored_rows().snapshot, limits, selection)?;
+    guard(dataset, &plan, limits, selection)?;
     let (max_rows, plan_row_cap) = bound(selection.limit, row_cap(&plan, limits));
     let plan = match plan.applied {
         // Rows that transforms make are numbered from 0 as they come.
@@ -193,10 +194,11 @@ fn check_box(snapshot: &Snapshot, selection: &Selection) -> Result<(), Validatio
 /// axis (contract-3-effective-bound).
 fn guard(
     dataset: &Dataset,
-    snapshot: &Snapshot,
+    plan: &ReadPlan,
     limits: PlanLimits,
     selection: &Selection,
 ) -> Result<(), Refusal> {
+    let snapshot = &plan.stored_rows().snapshot;
     let dated = snapshot.date_column.is_some();
     let filtered = dated && (selection.start.is_some() || selection.end.is_some());
     let geometry = selection.geometry && snapshot.has_geometry();
@@ -205,18 +207,22 @@ fn guard(
             rows: snapshot.rows,
             geometry,
             dated,
-            bulk: has_bulk(dataset, snapshot, limits),
+            bulk: has_bulk(dataset, plan, limits),
         });
     }
     Ok(())
 }
 
-/// Returns true when a bulk download would hold the requested rows: licence and plan allow one, and
-/// the version is the current one, since no file is addressed by a snapshot's id.
-fn has_bulk(dataset: &Dataset, snapshot: &Snapshot, limits: PlanLimits) -> bool {
+/// Returns true when a bulk download would hold the requested rows: licence and plan allow one, the
+/// version is the current one, since no file is addressed by a snapshot's id, and the rows are its
+/// own, neither made by transforms nor revisions.
+fn has_bulk(dataset: &Dataset, plan: &ReadPlan, limits: PlanLimits) -> bool {
+    let snapshot = &plan.snapshot;
     limits.bulk != BulkEntitlement::None
         && dataset.current.bulk_redistribution
         && snapshot.id == dataset.current.id
+        && plan.applied.is_none()
+        && snapshot.column_index(VALID_FROM).is_none()
 }
 
 /// The row cap of a plan. No answer has more cells than the cap times the columns of the dataset,

@@ -30,11 +30,16 @@ impl BlockChecksums {
 
     /// Reads the stored form; `None` when it is damaged or is not of a file of `file_bytes`.
     pub(super) fn parse(bytes: &[u8], file_bytes: u64) -> Option<Self> {
+        Self::parse_any(bytes).filter(|sums| sums.are_of(file_bytes))
+    }
+
+    /// Reads the stored form of a file of any size; `None` when it is damaged.
+    pub(super) fn parse_any(bytes: &[u8]) -> Option<Self> {
         let (sums, own) = bytes.split_last_chunk::<4>()?;
         let (sums, rest) = sums.as_chunks::<4>();
-        let whole = rest.is_empty() && sums.len() as u64 == file_bytes.div_ceil(BLOCK_BYTES);
         let intact = u32::from_le_bytes(*own) == crc32fast::hash(sums.as_flattened());
-        (whole && intact).then(|| Self(sums.iter().map(|sum| u32::from_le_bytes(*sum)).collect()))
+        (rest.is_empty() && intact)
+            .then(|| Self(sums.iter().map(|sum| u32::from_le_bytes(*sum)).collect()))
     }
 
     /// Returns whether they are of a file of so many bytes, to the block.

@@ -156,7 +156,12 @@ async fn a_file_that_is_found_has_the_size_that_was_published() {
             for length in [0, 5, 2 << 14, 99_999, 100_001, 120_000] {
                 std::fs::write(&object, &longer[..length]).unwrap();
                 let found = files.find(file.sha256).await;
-                assert!(matches!(found, Err(StorageFailure::Damaged { .. })), "{length} {found:?}");
+                // By the sums beside it: nobody reads all of it to compare its digest.
+                let by_sums = matches!(
+                    &found,
+                    Err(StorageFailure::Damaged { why, .. }) if !why.contains("digest")
+                );
+                assert!(by_sums, "{length} {found:?}");
             }
             std::fs::write(&object, &bytes).unwrap();
             assert_eq!(files.find(file.sha256).await.unwrap().as_ref(), Some(&file));

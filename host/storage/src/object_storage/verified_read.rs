@@ -10,7 +10,7 @@ use yearbook_domain::StoredFile;
 
 use super::block_checksums::{BLOCK_BYTES, BlockChecksums};
 use super::hash::{FileHasher, run_blocking};
-use super::{ObjectStorage, TRANSFER_BYTES};
+use super::{CHECKSUM_CACHE_BYTES, ObjectStorage, TRANSFER_BYTES};
 use crate::StorageFailure;
 
 /// Bytes whose sums are checked where they arrive: less work than handing them to another thread.
@@ -153,6 +153,33 @@ impl ObjectStorage {
             .try_get_with(file.sha256, load)
             .await
             .map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared))
+    }
+
+    /// Checks that the checksums beside `file`, where they are intact, are of as many blocks as it
+    /// has. Without them a file of another size is read whole before it is known to be damaged.
+    ///
+    /// # Errors
+    /// [`StorageFailure::Damaged`] where they are of more or fewer; the store's refusal.
+    pub(super) async fn check_block_number(&self, file: &StoredFile) -> Result<(), StorageFailure> {
+        if self.checksums.contains_key(&file.sha256) {
+            return Ok(());
+        }
+        let key = self.checksums_key_of(file);
+        let found = match self.store.get(&Key::from(key.as_str())).await {
+            Ok(found) => found,
+            Err(object_store::Error::NotFound { .. }) => return Ok(()),
+            Err(source) => return Err(StorageFailure::store(&key, source)),
+        };
+        let bytes = found.meta.size;
+        // What lies there may have any size.
+        if bytes == BlockChecksums::stored_size(file.bytes) || bytes > CHECKSUM_CACHE_BYTES {
+            return Ok(());
+        }
+        let bytes = found.bytes().await.map_err(|source| StorageFailure::store(&key, source))?;
+        match BlockChecksums::parse_any(&bytes) {
+            Some(sums) => BlockRanges::covering(file, &[])?.check_number(&sums),
+            None => Ok(()),
+        }
     }
 
     /// The checksums beside the file; `None` when they are missing or damaged.

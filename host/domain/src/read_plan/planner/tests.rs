@@ -132,6 +132,31 @@ fn bulk_is_advised_where_plan_and_licence_have_it_contract_3() {
 }
 
 #[test]
+fn bulk_is_advised_for_no_rows_that_no_file_has_contract_3() {
+    let stored = dataset(100_001, true, false);
+    let (selection, _) = parse_data(&parse_pairs("limit=0"), &["json"]).unwrap();
+    let plan = |dataset: &Dataset| {
+        let (name, namespace) = (dataset.name.clone(), dataset.namespace.clone());
+        ReadPlan::full_scan(name, namespace, Arc::clone(&dataset.current))
+    };
+    let is_advised = |dataset: &Dataset, plan: ReadPlan| {
+        let limits = PlanTable::default().limits(Plan::Enterprise);
+        match plan_read(dataset, plan, limits, &selection, None) {
+            Err(Refusal::UnboundedRequest { bulk, .. }) => bulk,
+            answer => panic!("{answer:?}"),
+        }
+    };
+    assert!(is_advised(&stored, plan(&stored)));
+    let applied = AppliedTransforms { input: plan(&stored), transforms: Vec::new() };
+    let made = ReadPlan { applied: Some(Arc::new(applied)), ..plan(&stored) };
+    assert!(!is_advised(&stored, made));
+    // The table of revisions has the id of the newest version.
+    let mut revised = stored.clone();
+    Arc::make_mut(&mut revised.current).columns.push(column(VALID_FROM, ColumnRole::Attribute));
+    assert!(!is_advised(&revised, plan(&revised)));
+}
+
+#[test]
 fn limit_zero_is_everything_and_the_plan_caps_spec_4_1() {
     // (plan, query, max_rows, capped_at)
     let cases = [
