@@ -1,5 +1,7 @@
 //! Documents that adapters write (contract-17-documents): status, headers, tag, compression.
 
+use std::borrow::Cow;
+
 use axum::response::Response;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, LINK, LOCATION, VARY};
@@ -9,6 +11,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use sha2::{Digest as _, Sha256};
 use yearbook_http::document::CachePolicy;
 use yearbook_http::headers::{append_text, insert_browser_headers, insert_text};
+use yearbook_http::settings::PublicUrl;
 use yearbook_http::{Core, EntityTag, Error, RenderedDocument, status};
 use yearbook_sandbox::{PluginAdapter, adapter};
 
@@ -72,7 +75,7 @@ impl PreparedDocument {
         let mut response = self.rendered.respond(core, &request.headers, policy).await?;
         if response.status() == status::OK {
             *response.status_mut() = self.status;
-            insert_headers(response.headers_mut(), &self.head);
+            insert_headers(core, response.headers_mut(), &self.head);
         }
         let headers = response.headers_mut();
         insert_text(headers, VARY, &vary(plugin, is_passing));
@@ -87,7 +90,7 @@ impl PreparedDocument {
 }
 
 /// Inserts what `document` says of itself, and what keeps a browser from running it.
-pub(crate) fn insert_headers(headers: &mut HeaderMap, document: &adapter::Document) {
+pub(crate) fn insert_headers(core: &Core, headers: &mut HeaderMap, document: &adapter::Document) {
     insert_browser_headers(headers, SECURITY_POLICY);
     if matches!(document.status, 202 | 204 | 303) {
         // Without a body there is nothing to have a type.
@@ -99,17 +102,28 @@ pub(crate) fn insert_headers(headers: &mut HeaderMap, document: &adapter::Docume
         insert_text(headers, CONTENT_LANGUAGE, language);
     }
     if let Some(location) = &document.location {
-        insert_text(headers, LOCATION, location);
+        insert_text(headers, LOCATION, &outer_address(core, location));
     }
-    insert_links(headers, &document.links);
+    insert_links(core, headers, &document.links);
 }
 
 /// Appends `links`, an entry each.
-pub(crate) fn insert_links(headers: &mut HeaderMap, links: &[adapter::Link]) {
+pub(crate) fn insert_links(core: &Core, headers: &mut HeaderMap, links: &[adapter::Link]) {
     for adapter::Link { href, rel, media_type } in links {
+        let href = outer_address(core, href);
         let media_type = media_type.as_ref().map(|of| format!("; type=\"{of}\""));
         let media_type = media_type.unwrap_or_default();
         append_text(headers, LINK, &format!("<{href}>; rel=\"{rel}\"{media_type}"));
+    }
+}
+
+/// An address of an adapter as clients have it. Adapters name paths as the service has them; before
+/// these comes the path of `server.public_url`, which proxies take away.
+fn outer_address<'a>(core: &Core, address: &'a str) -> Cow<'a, str> {
+    let public_url = core.settings.server.public_url.as_ref();
+    match public_url.map(PublicUrl::path).filter(|path| !path.is_empty()) {
+        Some(path) if address.starts_with('/') => format!("{path}{address}").into(),
+        _ => address.into(),
     }
 }
 

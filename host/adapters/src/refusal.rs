@@ -13,7 +13,7 @@ use yearbook_http::middleware::request_id::RequestId;
 use yearbook_http::{Error, RoomRefusal, media_types, status};
 use yearbook_sandbox::{AdapterCalls, adapter, catalogue};
 
-use crate::request::BODY_BYTES;
+use crate::request::{BODY_BYTES, BODY_TIMEOUT};
 use crate::{AdaptersState, document, failure};
 
 /// Reasons of adapters alone for which a request gets no 2xx.
@@ -27,6 +27,8 @@ pub(crate) enum AdapterRefusal {
     NotText,
     /// 400: the body ended early.
     BodyUnreadable,
+    /// 400: the body did not arrive in time.
+    BodyLate,
     /// 413: the body is too long.
     BodyTooLong,
     /// 414: more segments than an adapter takes.
@@ -35,6 +37,11 @@ pub(crate) enum AdapterRefusal {
     TooManyParameters,
     /// 431: a header is longer than an adapter takes.
     HeaderTooLong,
+    /// 413: the caller's plan ends the rows before their end, and nothing says so around them.
+    RowsCut {
+        /// Rows that the plan has, where they are counted.
+        rows: Option<u64>,
+    },
     /// 405: a method that no adapter takes, or POST at one that does not.
     OtherMethod {
         /// Set where this one takes POST.
@@ -49,10 +56,12 @@ impl RoomRefusal for AdapterRefusal {
             Self::Unavailable(_) => (status::SERVICE_UNAVAILABLE, "adapter_unavailable"),
             Self::NotText => (status::BAD_REQUEST, "not_text"),
             Self::BodyUnreadable => (status::BAD_REQUEST, "body_unreadable"),
+            Self::BodyLate => (status::BAD_REQUEST, "body_late"),
             Self::BodyTooLong => (status::PAYLOAD_TOO_LARGE, "body_too_long"),
             Self::TooManySegments => (status::URI_TOO_LONG, "too_many_segments"),
             Self::TooManyParameters => (status::URI_TOO_LONG, "too_many_parameters"),
             Self::HeaderTooLong => (status::HEADERS_TOO_LARGE, "header_too_long"),
+            Self::RowsCut { .. } => (status::PAYLOAD_TOO_LARGE, "rows_cut"),
             Self::OtherMethod { .. } => (status::METHOD_NOT_ALLOWED, "method_not_allowed"),
         }
     }
@@ -71,6 +80,10 @@ impl RoomRefusal for AdapterRefusal {
             Self::BodyUnreadable => {
                 "The body of the request ended early; send it again.".to_owned()
             }
+            Self::BodyLate => {
+                let seconds = BODY_TIMEOUT.as_secs();
+                format!("The body of the request did not arrive within {seconds} s; send it again.")
+            }
             Self::BodyTooLong => {
                 format!("The body of the request is longer than {BODY_BYTES} bytes; send less.")
             }
@@ -81,6 +94,13 @@ impl RoomRefusal for AdapterRefusal {
                 "The query has more parameters than this API takes; send fewer.".to_owned()
             }
             Self::HeaderTooLong => "A header is longer than this API takes; shorten it.".to_owned(),
+            Self::RowsCut { rows } => {
+                let most = rows.map(|rows| format!(", {rows} rows")).unwrap_or_default();
+                format!(
+                    "These rows are more than the plan of this key has in one answer{most}; select \
+                     fewer of them."
+                )
+            }
             Self::OtherMethod { posts: false } => {
                 "This API can only be read; use GET, HEAD or OPTIONS.".to_owned()
             }
@@ -151,7 +171,7 @@ impl<'a> RefusalWriter<'a> {
         *refused.status_mut() = status;
         let headers = refused.headers_mut();
         error_bodies::insert_headers(error, media_types::JSON, self.may_ask, headers);
-        document::insert_headers(headers, &written);
+        document::insert_headers(&self.app.core, headers, &written);
         *refused.body_mut() = Body::from(written.body);
         refused
     }

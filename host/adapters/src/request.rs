@@ -1,6 +1,8 @@
 //! A request as its adapter sees it, and as the host answers it (contract-17-request). The key and
 //! its parameter go no further than this file.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
@@ -9,6 +11,7 @@ use http::request::Parts;
 use http::{Method, Uri};
 use http_body_util::{BodyExt, Limited};
 use percent_encoding::percent_decode_str;
+use tokio::time::timeout;
 use yearbook_domain::{KeyId, Refusal};
 use yearbook_http::reservation::{Patience, Reservation};
 use yearbook_http::{AuthenticatedCaller, Error, status};
@@ -20,6 +23,9 @@ use crate::refusal::AdapterRefusal;
 
 /// Longest body of a POST.
 pub(crate) const BODY_BYTES: usize = 64 << 10;
+/// Time within which it has to arrive: nobody is known to have sent it, and what follows has the
+/// time of a first byte.
+pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Most segments of a path below the mount.
 const MAX_SEGMENTS: usize = 32;
 /// Most parameters.
@@ -153,10 +159,14 @@ impl SentRequest {
 /// Reads the body of a POST.
 ///
 /// # Errors
-/// 413 for one that is too long, 400 for one that ends early.
+/// 413 for one that is too long, 400 for one that ends early or is late.
 pub(crate) async fn read_body(body: Body) -> Result<Vec<u8>, Error> {
-    let limited = Limited::new(body, BODY_BYTES).collect().await;
-    let collected = limited.map_err(|failure| {
+    read_within(BODY_TIMEOUT, body).await
+}
+
+async fn read_within(patience: Duration, body: Body) -> Result<Vec<u8>, Error> {
+    let read = timeout(patience, Limited::new(body, BODY_BYTES).collect()).await;
+    let collected = read.map_err(|_| AdapterRefusal::BodyLate)?.map_err(|failure| {
         if failure.is::<http_body_util::LengthLimitError>() {
             AdapterRefusal::BodyTooLong
         } else {
@@ -253,4 +263,24 @@ fn decode(text: &str, plus_is_space: bool) -> Result<String, Error> {
     let spaced = if plus_is_space { text.replace('+', " ") } else { text.to_owned() };
     let decoded = percent_decode_str(&spaced).decode_utf8();
     Ok(decoded.map_err(|_| AdapterRefusal::NotText)?.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::{StreamExt as _, stream};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_body_that_trickles_is_refused_in_time_contract_17() {
+        let code = async |body: Body| {
+            let read = read_within(Duration::from_millis(50), body).await;
+            read.map_err(|error| error.code())
+        };
+        let begun = stream::once(async { Ok::<_, std::io::Error>(Bytes::from_static(b"{")) });
+        let trickle = begun.chain(stream::pending());
+        assert_eq!(code(Body::from_stream(trickle)).await, Err("body_late"));
+        assert_eq!(code(Body::from(vec![0; BODY_BYTES + 1])).await, Err("body_too_long"));
+        assert_eq!(code(Body::from("{}")).await, Ok(b"{}".to_vec()));
+    }
 }

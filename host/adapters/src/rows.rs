@@ -12,10 +12,11 @@ use yearbook_domain::Refusal;
 use yearbook_http::Error;
 use yearbook_http::headers::{insert_browser_headers, insert_text};
 use yearbook_sandbox::adapter::Framing;
-use yearbook_sandbox::{AdapterCalls, adapter};
+use yearbook_sandbox::{AdapterCalls, adapter, catalogue};
 
 use crate::document::{self, PreparedDocument};
 use crate::document_cache::KeptFrame;
+use crate::refusal::AdapterRefusal;
 use crate::request::Exchange;
 use crate::rounds::Told;
 use crate::{AdaptersState, failure};
@@ -92,13 +93,34 @@ async fn render(
             }
         },
     };
+    if is_cut(ready.known(), &wrapping) {
+        return Err(AdapterRefusal::RowsCut { rows: ready.known().rows }.into());
+    }
     let adapter::Wrapping { before, after, links } = wrapping;
     let mut response = ready.send(&app.api, &holder, before, after).await?;
     let headers = response.headers_mut();
     insert_browser_headers(headers, document::SECURITY_POLICY);
     insert_text(headers, VARY, &vary);
-    document::insert_links(headers, &links);
+    document::insert_links(&app.core, headers, &links);
     Ok(response)
+}
+
+/// Returns whether the plan of the caller holds rows back and `wrapping` does not say where they go
+/// on: a client would take the part for the whole.
+fn is_cut(known: &catalogue::Known, wrapping: &adapter::Wrapping) -> bool {
+    let Some(next) = known.next.as_deref().filter(|next| known.truncated && !next.is_empty())
+    else {
+        return false;
+    };
+    let adapter::Wrapping { before, after, links } = wrapping;
+    let has_next = |bytes: &[u8]| bytes.windows(next.len()).any(|part| part == next.as_bytes());
+    let is_told = has_next(before)
+        || after.iter().any(|segment| match segment {
+            adapter::Segment::Bytes(bytes) => has_next(bytes),
+            adapter::Segment::RowCount => false,
+        })
+        || links.iter().any(|link| link.rel == "next" || link.href.contains(next));
+    !is_told
 }
 
 /// Digest of all that decides the bytes around rows besides the rows: an adapter is pure.

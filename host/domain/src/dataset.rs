@@ -212,6 +212,19 @@ impl Snapshot {
         self.columns.iter().find(|column| column.name == name)
     }
 
+    /// Returns true when its columns have the names, types and roles of those of `other`, in their
+    /// order.
+    #[must_use]
+    pub fn has_columns_of(&self, other: &Self) -> bool {
+        let shape = |column: &Column| (column.column_type, column.role);
+        self.columns.len() == other.columns.len()
+            && self
+                .columns
+                .iter()
+                .zip(&other.columns)
+                .all(|(own, theirs)| own.name == theirs.name && shape(own) == shape(theirs))
+    }
+
     /// Returns true where changed rows must not be passed on (contract-16-licence).
     #[must_use]
     pub fn forbids_derivatives(&self) -> bool {
@@ -296,6 +309,9 @@ pub struct Dataset {
     pub namespace: Namespace,
     /// Time at which publishing last read the source, changed or not.
     pub checked_at: Millis,
+    /// Number of times that a version had other columns than the one before it, versions that
+    /// retention dropped included.
+    pub column_changes: u64,
     /// The version that is served unless another is pinned.
     pub current: Arc<Snapshot>,
     /// Every retained snapshot, oldest first, the current one included.

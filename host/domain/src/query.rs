@@ -16,7 +16,7 @@ pub use apply::{CitedTransform, parse_cited_apply};
 pub(crate) use conditions::parse_conditions;
 pub use conditions::{ConditionParameter, MAX_VALUE_BYTES, Operator, is_condition};
 pub use loaded_plugins::LoadedPlugins;
-pub use order::MAX_SERIES_ROWS;
+pub use order::{MAX_SERIES_ROWS, parse_box};
 pub use pairs::{last_value, parameter_names, parse_pairs};
 pub use parse::{parse_data, parse_data_at, too_many_names_message};
 pub use revisions::{parse_revisions, parse_since};

@@ -223,6 +223,13 @@ impl PublicUrl {
         &self.0
     }
 
+    /// Returns its path, without a slash at its end; empty where it is a host alone.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        let host = self.0.split_once("://").map_or("", |(_, host)| host);
+        host.find('/').map_or("", |begin| &host[begin..])
+    }
+
     /// Returns whether keys would cross a network in clear text: `http` to a host other than this
     /// machine.
     #[must_use]
@@ -284,6 +291,18 @@ mod tests {
                 expected,
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn the_path_of_a_public_url_ends_without_a_slash() {
+        for (text, expected) in [
+            ("https://data.example.org/", ""),
+            ("https://example.org/statistics/", "/statistics"),
+            ("https://example.org:8443/a/b", "/a/b"),
+        ] {
+            let url = PublicUrl::try_from(text.to_owned());
+            assert_eq!(url.as_ref().map(PublicUrl::path), Ok(expected), "{text}");
         }
     }
 

@@ -21,6 +21,7 @@ mod release_actions;
 mod release_monitor;
 mod release_record;
 mod settings;
+mod trial_calls;
 mod trust;
 
 pub use bench::{

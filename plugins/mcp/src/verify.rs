@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use yearbook_sdk::adapter::{
-    Asked, Column, ColumnType, Dataset, Host, Refusal, Selection, Step, Table, Version,
+    Asked, Column, ColumnType, Dataset, Edition, Host, Refusal, Selection, Step, Table, Version,
 };
 
 use crate::arguments::{Arguments, Read, wrong};
@@ -45,7 +45,7 @@ pub(crate) fn figure(arguments: &Arguments<'_>, host: &mut Host) -> Step<Value> 
     let told = host.ask(asked.collect::<Vec<_>>())?;
     let compared = older.iter().zip(told).map(|(edition, told)| {
         let compared = told.and_then(|table| compare(&claim, column, table));
-        (edition.id.clone(), edition.published_at.clone(), compared)
+        (Edition::clone(edition), compared)
     });
     let compared: Vec<_> = compared.collect();
     let has_rows = |compared: &Compared| !compared.table.rows.is_empty();
@@ -140,8 +140,8 @@ impl Compared {
     }
 }
 
-/// Id and time of an older version, with what it has, or why it was not compared.
-type Older = (String, String, Result<Compared, Refusal>);
+/// An older version with what it has, or why it was not compared.
+type Older = (Edition, Result<Compared, Refusal>);
 
 fn verdict(
     claim: &Claim,
@@ -151,24 +151,30 @@ fn verdict(
     older: Vec<Older>,
 ) -> Value {
     let mut compared = vec![now.listed()];
-    let known = now.table.known.published_at.clone();
-    // Times of publication of what was compared, the newest first; the figure stood until the
-    // version after the newest one that has it.
-    let (mut stood, mut after) = (None, known);
-    let (mut refused, tried) = (0, older.len());
-    for (snapshot, published_at, told) in older {
+    // Of what was compared, the newest first: the figure stood until the version after the newest
+    // one that has it, where that version was compared too.
+    let known = &now.table.known;
+    let current = dataset.editions.iter().find(|edition| edition.id == known.snapshot);
+    let (mut after, mut version) =
+        (known.published_at.clone(), current.map(|edition| edition.version));
+    let (mut stood, mut refused, tried) = (None, 0, older.len());
+    for (edition, told) in older {
         match told {
             Ok(one) => {
                 compared.push(one.listed());
                 if stood.is_none() && one.stands() {
-                    stood = Some((after.clone(), one));
+                    let is_next = version == Some(edition.version + 1);
+                    stood = Some((after.clone(), is_next, one));
                 }
-                after = published_at;
+                (after, version) = (edition.published_at, Some(edition.version));
             }
             Err(refusal) => {
                 refused += 1;
-                let sentence = crate::sentence(&refusal);
-                compared.push(json!({ "snapshot": snapshot, "published_at": published_at, "refused": sentence }));
+                compared.push(json!({
+                    "snapshot": edition.id,
+                    "published_at": edition.published_at,
+                    "refused": crate::sentence(&refusal),
+                }));
             }
         }
     }
@@ -187,9 +193,16 @@ fn verdict(
             let rows = now.table.rows.len();
             ("stands", format!("The current version has this figure; {rows} rows were compared."))
         }
-        (Some((until, _)), _) => {
+        (Some((until, true, _)), _) => {
             ("stood", format!("This figure was published until {until}, and no longer is."))
         }
+        (Some((gone, false, _)), _) => (
+            "stood",
+            format!(
+                "This figure was published, and no longer is since {gone} or before: versions \
+                 between were not compared."
+            ),
+        ),
         (None, _) => {
             let versions = tried - refused + 1;
             (
@@ -214,10 +227,10 @@ fn verdict(
         "published_unit": unit,
         "unit_matches": claim.has_unit(unit),
         "differs_by": named,
-        "stood_until": stood.as_ref().map(|(until, _)| until),
+        "stood_until": stood.as_ref().filter(|(_, is_next, _)| *is_next).map(|(until, ..)| until),
         "versions_compared": compared,
         "versions_not_compared": skipped,
-        "published_then": stood.map(|(_, then)| then.matching(&dataset.name)),
+        "published_then": stood.map(|(.., then)| then.matching(&dataset.name)),
         "published_now": table(&dataset.name, &now.table),
     })
 }

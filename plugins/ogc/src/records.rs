@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 use yearbook_sdk::adapter::{
-    Asked, BoundingBox, Dataset, DatasetQuery, Document, Host, Reply, Request, Step, Unit,
+    Asked, BoundingBox, Dataset, DatasetQuery, Document, Host, Refusal, Reply, Request, Step, Unit,
 };
 
 use crate::collections::{self, MOST_DATASETS, page_of};
@@ -162,8 +162,19 @@ fn named(request: &Request, host: &mut Host, ids: &str, places: &Range<usize>) -
         return Err(bad_request(format!("ids has at most {MOST_IDS} ids")));
     }
     let asked = ids.iter().map(|id| negotiation::dataset(request, id).or_refusal());
-    let told = host.ask(asked.collect::<Vec<_>>())?;
-    Ok(part(told.into_iter().flatten().collect(), places))
+    let mut datasets = Vec::new();
+    for told in host.ask(asked.collect::<Vec<_>>())? {
+        match told {
+            Ok(dataset) => datasets.push(dataset),
+            // It is there, and no answer leaves it out.
+            Err(refusal) if refusal.status == 413 => {
+                let sentence = "these records are more than one answer has; name fewer ids";
+                return Err(Refusal::new(413, sentence).into());
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(part(datasets, places))
 }
 
 /// A page of these datasets. Those behind the last `offset` that there is are on none.

@@ -1,7 +1,10 @@
 //! Availability: the values that data under a key and filters would have. Without a condition it is
 //! what publishing stored, free and without a key.
 
-use yearbook_sdk::adapter::{Asked, ColumnValues, Counted, Host, Reply, Request, Selection, Step};
+use yearbook_sdk::Value;
+use yearbook_sdk::adapter::{
+    Asked, ColumnValues, Counted, Host, Reply, Request, Selection, Step, Table,
+};
 use yearbook_sdmx_model::{MEASURE, Representation, encode};
 
 use crate::data::{Place, place_21, place_30};
@@ -54,12 +57,12 @@ fn show(
     if selected.is_nothing || selected.measures.is_empty() {
         return Err(nothing(face, NOTHING));
     }
-    let counted = ask(request, host, &mut selected)?;
-    if counted.is_some_and(|counted| counted.rows == 0) {
+    let found = ask(request, host, &mut selected)?;
+    if found.as_ref().is_some_and(|found| found.counted.rows == 0) {
         return Err(nothing(face, NOTHING));
     }
     let Selected { flow, measures, .. } = selected;
-    let available = available(&flow, &measures, &wanted, counted);
+    let available = available(&flow, &measures, &wanted, found);
     let prepared = prepared(std::iter::once(&flow.dataset));
     let query = Query {
         kinds: Vec::new(),
@@ -80,39 +83,62 @@ fn show(
     Ok(write(&message, encoding, request).into())
 }
 
-/// Asks for the values under a selection; and for numbers where it has a condition, for they are
-/// known otherwise.
-fn ask(request: &Request, host: &mut Host, selected: &mut Selected) -> Step<Option<Counted>> {
-    let is_free = selected.is_whole();
-    let flow = &selected.flow;
-    // Free are the values of a dataset alone, of which no version is named.
-    let selection = if is_free {
-        Selection::new(&flow.dataset.name)
-    } else {
-        Selection { limit: None, ..selected.selection.clone() }
-    };
-    let mut columns = flow.coded_columns();
-    // The dates under a condition are those of the values.
-    if columns.is_empty() {
-        if is_free {
-            return Ok(None);
-        }
-        let date = flow.structure.time.map(|time| time.date);
-        columns.extend(date.map(|date| &*flow.dataset.columns[date].name));
-    }
-    let values = values(request, &selection, &columns);
-    let (values, counted) = if is_free {
-        (host.ask(values)?, None)
-    } else {
-        let counted = (selected.time_check(), Asked::count(selection));
-        let (values, (_, counted)) = host.ask((values, counted))?;
-        (values, Some(counted))
-    };
-    selected.flow.values = values.concat();
-    Ok(counted)
+/// Numbers and dates of rows under a condition.
+struct RowFacts {
+    counted: Counted,
+    /// First and last date.
+    times: Option<(String, String)>,
 }
 
-fn available(flow: &Flow, measures: &[usize], wanted: &Ids, counted: Option<Counted>) -> Available {
+/// Asks for the values under a selection; and for numbers and dates where it has a condition, for
+/// they are known otherwise.
+fn ask(request: &Request, host: &mut Host, selected: &mut Selected) -> Step<Option<RowFacts>> {
+    let flow = &selected.flow;
+    let columns = flow.coded_columns();
+    if selected.is_whole() {
+        // Free are the values of a dataset alone, of which no version is named.
+        let values = values(request, &Selection::new(&flow.dataset.name), &columns);
+        selected.flow.values = host.ask(values)?.concat();
+        return Ok(None);
+    }
+    let selection = Selection { limit: None, ..selected.selection.clone() };
+    let values = values(request, &selection, &columns);
+    let counted = (selected.time_check(), Asked::count(selection.clone()));
+    let (values, (counted, ends)) = host.ask((values, (counted, ends(flow, &selection))))?;
+    let (_, counted) = counted;
+    let values = values.concat();
+    let times = match &ends[..] {
+        [first, last] => date(first).zip(date(last)),
+        _ => observed_dates(&values),
+    };
+    selected.flow.values = values;
+    Ok(Some(RowFacts { counted, times }))
+}
+
+/// The questions for the first and the last date of a dataflow without dimensions besides time. The
+/// values of another one have them: every row has one of each dimension, but not of each attribute.
+fn ends(flow: &Flow, selection: &Selection) -> Vec<Asked<Table>> {
+    let Some(time) = flow.structure.time.filter(|_| flow.structure.dimensions.is_empty()) else {
+        return Vec::new();
+    };
+    let date = &flow.dataset.columns[time.date].name;
+    let end = |descending: bool| {
+        let sort = vec![(date.clone(), descending)];
+        let columns = Some(vec![date.clone()]);
+        Asked::rows(Selection { sort, columns, limit: Some(1), skip: 0, ..selection.clone() })
+    };
+    vec![end(false), end(true)]
+}
+
+/// The date of a table's first row.
+fn date(table: &Table) -> Option<String> {
+    match table.rows.first()?.first()? {
+        Some(Value::Text(date)) => Some(date.clone()),
+        _ => None,
+    }
+}
+
+fn available(flow: &Flow, measures: &[usize], wanted: &Ids, found: Option<RowFacts>) -> Available {
     let codes = flow.structure.dimensions.iter().filter(|one| wanted.has(&one.id)).map(|one| {
         let name = &flow.dataset.columns[one.column].name;
         let of = flow.values.iter().filter(|values| values.column == *name);
@@ -126,7 +152,10 @@ fn available(flow: &Flow, measures: &[usize], wanted: &Ids, counted: Option<Coun
         codes.push((MEASURE.to_owned(), of.collect()));
     }
     let has_time = flow.structure.time.is_some() && wanted.has("TIME_PERIOD");
-    let times = if counted.is_some() { ends(&flow.values) } else { flow.dataset.dates.clone() };
+    let (counted, times) = match found {
+        Some(RowFacts { counted, times }) => (Some(counted), times),
+        None => (None, flow.dataset.dates.clone()),
+    };
     let rows = counted.map(|counted| counted.rows);
     let rows = rows.or_else(|| flow.dataset.editions.first().map(|edition| edition.rows));
     let each = measures.len() as u64;
@@ -140,7 +169,7 @@ fn available(flow: &Flow, measures: &[usize], wanted: &Ids, counted: Option<Coun
 }
 
 /// First and last date of some values.
-fn ends(values: &[ColumnValues]) -> Option<(String, String)> {
+fn observed_dates(values: &[ColumnValues]) -> Option<(String, String)> {
     let observed = || values.iter().flat_map(|values| &values.values);
     let first = observed().filter_map(|value| value.first.as_ref()).min()?;
     let last = observed().filter_map(|value| value.last.as_ref()).max()?;

@@ -96,8 +96,9 @@ fn find(request: &Request, host: &mut Host, query: &Query) -> Step<Vec<Dataset>>
     names.sort_unstable();
     names.dedup();
     if names.len() > MOST_NAMED {
-        let sentence = format!("a query names at most {MOST_NAMED} dataflows");
-        return Err(Refusal::new(413, sentence).into());
+        return Err(problem::bad_request(format!(
+            "a query names at most {MOST_NAMED} dataflows; ask for the others in another one"
+        )));
     }
     let asked: Vec<_> = names.iter().map(|name| dataset(request, name).or_refusal()).collect();
     host.ask(asked)?.into_iter().filter_map(|told| dataset_if_any(told).transpose()).collect()

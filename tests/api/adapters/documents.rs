@@ -4,7 +4,7 @@ use serde_json::json;
 use yearbook_domain::Plan;
 use yearbook_sandbox::adapter::Link;
 use yearbook_sandbox::catalogue::{Question, Selection, ValueQuery, Version};
-use yearbook_tests::app::{TestApp, harvest, parks};
+use yearbook_tests::app::{TestApp, harvest, parks, unbounded};
 
 use super::rows::selection;
 use super::{asked, document, get, service, written};
@@ -75,6 +75,30 @@ async fn a_document_says_what_its_adapter_says_and_no_browser_runs_it_contract_1
     let reply = get(&app, &written(&elsewhere)).await;
     assert_eq!((reply.status.as_u16(), reply.header("location")), (303, "/datasets".to_owned()));
     assert_eq!((reply.body.len(), reply.headers.get("content-type")), (0, None));
+}
+
+#[tokio::test]
+async fn paths_that_an_adapter_names_begin_with_that_of_the_public_address_contract_17() {
+    let mut settings = unbounded();
+    let public_url = "https://example.org/statistics/".to_owned();
+    settings.server.public_url = Some(public_url.try_into().unwrap());
+    let app = TestApp::with(settings).await;
+    app.load("scripted");
+    let mut elsewhere = document(303, "");
+    elsewhere.location = Some("/datasets".to_owned());
+    let hrefs = ["/v1/datasets", "https://example.org/statistics/api/scripted/x"];
+    let link =
+        |href: &str| Link { href: href.to_owned(), rel: "self".to_owned(), media_type: None };
+    elsewhere.links = hrefs.map(link).into();
+    let reply = get(&app, &written(&elsewhere)).await;
+    assert_eq!(
+        (reply.status.as_u16(), reply.header("location")),
+        (303, "/statistics/datasets".to_owned())
+    );
+    let links: Vec<&str> =
+        reply.headers.get_all("link").iter().map(|link| link.to_str().unwrap()).collect();
+    let below = "<https://example.org/statistics/api/scripted/x>; rel=\"self\"";
+    assert_eq!(links, ["</statistics/v1/datasets>; rel=\"self\"", below]);
 }
 
 #[tokio::test]

@@ -100,7 +100,7 @@ async fn facts_of_the_catalogue_are_free_contract_17() {
 
 #[tokio::test]
 async fn datasets_are_paged_searched_and_chosen_contract_17() {
-    let (app, _) = service().await;
+    let (app, key) = service().await;
     let ask = async |query: DatasetQuery| {
         fetch_facts(&app, None, vec![Question::Datasets(query)]).await.remove(0)
     };
@@ -131,6 +131,24 @@ async fn datasets_are_paged_searched_and_chosen_contract_17() {
     assert!(names(&ask(DatasetQuery { bbox: Some(far), ..datasets() }).await).is_empty());
     let found = ask(DatasetQuery { search: Some("harvest".to_owned()), ..datasets() }).await;
     assert_eq!(names(&found), ["harvest"]);
+    for [west, south, east, north] in [
+        [0.0, -91.0, 1.0, 1.0],
+        [0.0, 1.0, 1.0, 90.5],
+        [-181.0, 0.0, 1.0, 1.0],
+        [0.0, 0.0, 180.5, 1.0],
+        [0.0, 2.0, 1.0, 1.0],
+    ] {
+        let bbox = Some(BoundingBox { west, south, east, north });
+        let refused = ask(DatasetQuery { bbox, ..datasets() }).await["Refused"].take();
+        assert_eq!(
+            (&refused["status"], &refused["problems"][0]["place"][1]),
+            (&json!(422), &json!("bbox"))
+        );
+        // The sentence of rows.
+        let path = format!("/v1/datasets/parks/data?bbox={west},{south},{east},{north}");
+        let v1 = app.get(&path).key(&key).send().await.json();
+        assert_eq!(refused["problems"][0]["sentence"], v1["detail"][0]["msg"]);
+    }
     for wrong in [
         DatasetQuery { limit: 0, ..datasets() },
         DatasetQuery { limit: 1_001, ..datasets() },

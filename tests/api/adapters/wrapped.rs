@@ -171,6 +171,33 @@ async fn the_plans_row_cap_holds_and_the_adapter_is_told_contract_17() {
 }
 
 #[tokio::test]
+async fn rows_that_a_plan_cuts_are_sent_only_where_they_go_on_contract_17() {
+    let (app, key) = service().await;
+    let capped = app.key(Plan::Free).await;
+    let asked =
+        Selection { limit: Some(0), start: Some("2020".to_owned()), ..selection("harvest") };
+    let get = async |asked: &Selection, framing: &Framing, key: &str| {
+        app.get(&framed(&rows(asked.clone(), "json"), framing)).key(key).send().await
+    };
+    let whole = get(&asked, &bare(), &key).await;
+    assert_eq!((whole.status.as_u16(), whole.json().as_array().unwrap().len()), (200, 120));
+    // The second time the bytes around the rows are known.
+    for _ in 0..2 {
+        let cut = get(&asked, &bare(), &capped).await;
+        assert_eq!(cut.outcome(), (413, "rows_cut".to_owned()));
+        let sentence = cut.json()["problems"][0]["sentence"].clone();
+        assert!(sentence.as_str().unwrap().contains("50 rows; select fewer"), "{sentence}");
+    }
+    let path = framed(&rows(asked.clone(), "json"), &bare());
+    assert_eq!(app.head(&path).key(&capped).send().await.status, 413);
+    assert_eq!(used(&app, &capped).await, 0, "nothing is charged for a part");
+    // What the client asked for is no part of it, and neither are pages that lead on.
+    let fifty = Selection { limit: Some(50), ..asked.clone() };
+    assert_eq!(get(&fifty, &bare(), &capped).await.status, 200);
+    assert_eq!(get(&asked, &object(), &capped).await.status, 200);
+}
+
+#[tokio::test]
 async fn what_an_adapter_says_of_rows_is_kept_until_they_are_others_contract_17() {
     let (app, key) = service().await;
     let capped = app.key(Plan::Free).await;

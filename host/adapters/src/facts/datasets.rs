@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use yearbook_api::adapted::{describe_columns, describe_credit};
+use yearbook_domain::query::parse_box;
 use yearbook_domain::{
     BoundingBox, CalendarUnit, Dataset, DatasetName, Refusal, Snapshot, SnapshotSummary,
     ValidationError,
@@ -24,7 +25,8 @@ const AT_ONCE: usize = 16;
 /// Returns a page of the datasets of `query`, the number of all of them, and where to go on.
 ///
 /// # Errors
-/// 422 for a limit beyond the bounds, and for a place to go on that is none.
+/// 422 for a limit beyond the bounds, for a place to go on that is none, and for a box as rows have
+/// none.
 pub(super) async fn list(
     app: &AdaptersState,
     query: &DatasetQuery,
@@ -42,6 +44,9 @@ pub(super) async fn list(
             wrong("after", "after is not what an answer before said; send it unchanged", after)
         })?,
     };
+    if let Some(catalogue::BoundingBox { west, south, east, north }) = &query.bbox {
+        parse_box(&format!("{west},{south},{east},{north}")).map_err(Error::invalid_parameter)?;
+    }
     let matching = matching(app, query).await?;
     let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
     let page = matching.iter().skip(first).take(limit);
@@ -96,7 +101,6 @@ async fn describe_in_language(
     Ok(catalogue::Dataset {
         columns,
         notes: notes.map(|note| note.text.in_language(language).to_owned()).collect(),
-        schema_version: schema_version(app, dataset).await?,
         axis: facts.and_then(|facts| facts.axis).map(unit),
         ..described
     })
@@ -159,34 +163,14 @@ fn describe(
         credit: describe_credit(&snapshot.credit),
         columns: Vec::new(),
         primary_key: snapshot.primary_key.clone(),
-        schema_version: 0,
+        schema_version: u32::try_from(dataset.column_changes)
+            .map_or(u32::MAX, |n| n.saturating_add(1)),
         axis: None,
         dates: dates.map(|(first, last)| (first.to_string(), last.to_string())),
         bbox,
         cadence: snapshot.refresh_cadence.clone(),
         editions,
     }
-}
-
-/// One more than the changes of columns between the snapshots that are kept.
-async fn schema_version(app: &AdaptersState, dataset: &Dataset) -> Result<u32, Error> {
-    let (mut version, mut before) = (1, None);
-    for summary in &dataset.snapshots {
-        let snapshot = app.core.catalog_cache.snapshot(dataset, &summary.id).await?;
-        let Some(snapshot) = snapshot else { continue };
-        let is_changed = before.is_some_and(|before: Arc<Snapshot>| {
-            let shape = |of: &Snapshot| {
-                let column = |column: &yearbook_domain::Column| {
-                    (column.name.clone(), column.column_type, column.role)
-                };
-                of.columns.iter().map(column).collect::<Vec<_>>()
-            };
-            shape(&before) != shape(&snapshot)
-        });
-        version += u32::from(is_changed);
-        before = Some(snapshot);
-    }
-    Ok(version)
 }
 
 /// The newest `most` of `snapshots`, newest first.

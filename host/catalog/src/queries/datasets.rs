@@ -22,7 +22,7 @@ const MAX_SINGLE_READS: usize = 32;
 macro_rules! datasets {
     () => {
         concat!(
-            "SELECT d.namespace, d.checked_at, ",
+            "SELECT d.namespace, d.checked_at, d.column_changes, ",
             snapshot_columns!(),
             " FROM datasets d
             JOIN snapshots s ON s.number = (SELECT MAX(number) FROM snapshots WHERE dataset = d.name)
@@ -186,6 +186,7 @@ impl Catalog {
 struct DatasetRow {
     namespace: String,
     checked_at: i64,
+    column_changes: i64,
     #[sqlx(flatten)]
     current: SnapshotRow,
 }
@@ -301,7 +302,7 @@ impl DatasetParts {
 
     /// Makes a dataset of its row and its parts, which are taken.
     fn assemble(&mut self, row: DatasetRow) -> Result<Dataset, sqlx::Error> {
-        let DatasetRow { namespace, checked_at, current } = row;
+        let DatasetRow { namespace, checked_at, column_changes, current } = row;
         let dataset = current.dataset.clone();
         let place = RowContext { table: "datasets", row: &dataset };
         let listed = self.columns.remove(&current.number);
@@ -313,6 +314,7 @@ impl DatasetParts {
             name: place.parse::<DatasetName>("name", &dataset)?,
             namespace: place.parse::<Namespace>("namespace", &namespace)?,
             checked_at: Millis(checked_at),
+            column_changes: place.count("column_changes", column_changes)?,
             current: Arc::new(current.with_columns(columns.unwrap_or_default())?),
             snapshots,
         })

@@ -253,6 +253,9 @@ pub(super) fn commit_as_current<'a>(
         if publication.at.is_none() && (1..=MAX_WAIT_MS).contains(&early) {
             return Ok(CommitAttempt::TooEarly(Duration::from_millis(early.unsigned_abs())));
         }
+        if let Some(before) = &current {
+            snapshot_writes::count_column_change(connection, name, before.number, snapshot).await?;
+        }
         let number = snapshot_writes::insert_snapshot(
             connection,
             name,

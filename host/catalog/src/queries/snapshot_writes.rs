@@ -34,6 +34,9 @@ const INSERT_TOMBSTONE: &str = "
     ON CONFLICT (dataset, id) DO UPDATE SET created_at = excluded.created_at, dropped_at = excluded.dropped_at,
         snapshot = excluded.snapshot, digest = excluded.digest";
 
+const COUNT_COLUMN_CHANGE: &str =
+    "UPDATE datasets SET column_changes = column_changes + 1 WHERE name = $1";
+
 const DELETE_SNAPSHOT: &str = "DELETE FROM snapshots WHERE number = $1 RETURNING file_sha256";
 
 /// Adds a snapshot and returns its number.
@@ -108,6 +111,21 @@ pub(super) fn insert_snapshot<'a>(
 /// The role of a column as older hosts know it; what is newer is in `meaning`.
 fn stored_role(role: ColumnRole) -> ColumnRole {
     if role == ColumnRole::Status { ColumnRole::Attribute } else { role }
+}
+
+/// Counts a change of columns where `snapshot` has others than the one with the number `before`,
+/// which it follows: once that is dropped nobody can tell.
+pub(super) async fn count_column_change(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    before: i64,
+    snapshot: &Snapshot,
+) -> Result<(), sqlx::Error> {
+    let before = snapshots::by_number(connection, before).await?;
+    if before.is_some_and(|before| !snapshot.has_columns_of(&before)) {
+        connection.query(COUNT_COLUMN_CHANGE).bind(dataset.as_str()).execute().await?;
+    }
+    Ok(())
 }
 
 /// Deletes a snapshot's row, leaving a tombstone of the time `at` and, with `history`, what gives

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use yearbook_domain::{ChangeCounts, Dataset, DatasetName, Millis, Snapshot, SnapshotSummary};
 
 use super::commit_times::{is_ahead, latest_time, next_commit_time};
-use super::datasets;
 use super::sql_enum::RowContext;
 use super::waiting_commits::WaitingPublication;
+use super::{datasets, snapshots};
 use crate::catalog::transaction;
 use crate::sql::Connection;
 use crate::{Catalog, CatalogError};
@@ -16,7 +16,7 @@ use crate::{Catalog, CatalogError};
 const WAITING: &str =
     "SELECT id, dataset, release_at, publication FROM waiting_releases ORDER BY release_at, id";
 
-const VERSIONS: &str = "SELECT versions FROM datasets WHERE name = $1";
+const COUNTS: &str = "SELECT versions, column_changes FROM datasets WHERE name = $1";
 
 /// A dataset with a version that waits as its current one.
 #[derive(Clone, Debug)]
@@ -61,15 +61,20 @@ async fn assemble(
 ) -> Result<Dataset, sqlx::Error> {
     let WaitingPublication { namespace, snapshot, changes, .. } = waiting;
     let mut snapshots = datasets::summaries(connection, &name).await?;
+    let (versions, column_changes): (i64, i64) =
+        connection.query(COUNTS).bind(name.as_str()).fetch_one().await?;
+    let place = RowContext { table: "datasets", row: name.as_str() };
+    // As the trigger of the table gives it.
+    let version = place.count("versions", versions)?;
+    let mut column_changes = place.count("column_changes", column_changes)?;
     if let Some(newest) = snapshots.last().filter(|newest| newest.id == snapshot.id) {
         // A retired dataset comes back as it was.
         let current = Arc::new(Snapshot { created_at: newest.created_at, ..snapshot });
-        return Ok(Dataset { name, namespace, checked_at: release_at, current, snapshots });
+        let checked_at = release_at;
+        return Ok(Dataset { name, namespace, checked_at, column_changes, current, snapshots });
     }
-    let (versions,): (i64,) = connection.query(VERSIONS).bind(name.as_str()).fetch_one().await?;
-    // As the trigger of the table gives it.
-    let version =
-        RowContext { table: "datasets", row: name.as_str() }.count("versions", versions)?;
+    let before = snapshots::current(connection, &name).await?;
+    column_changes += u64::from(before.is_some_and(|before| !snapshot.has_columns_of(&before)));
     let mut latest = latest_time(connection, &name, Millis(i64::MAX)).await?;
     if is_ahead(latest, release_at) {
         // Versions of the future get dates before it.
@@ -88,5 +93,6 @@ async fn assemble(
         bulk_redistribution: current.bulk_redistribution,
     });
     let checked_at = current.created_at;
-    Ok(Dataset { name, namespace, checked_at, current: Arc::new(current), snapshots })
+    let current = Arc::new(current);
+    Ok(Dataset { name, namespace, checked_at, column_changes, current, snapshots })
 }

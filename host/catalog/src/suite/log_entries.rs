@@ -22,7 +22,7 @@ async fn log(store: &Catalog) -> Vec<(String, u64, LogEntry)> {
 }
 
 /// Runs a statement that no host of this release would run.
-async fn execute(store: &Catalog, statement: &'static str) -> Result<(), CatalogError> {
+pub(super) async fn execute(store: &Catalog, statement: &'static str) -> Result<(), CatalogError> {
     transaction!(store, "play another host", Write, |connection| async {
         connection.query(statement).execute().await.map(drop)
     })

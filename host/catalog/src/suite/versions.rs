@@ -5,14 +5,18 @@
 use std::sync::Arc;
 
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{Millis, Snapshot, SnapshotId};
+use yearbook_domain::{ColumnType, Millis, ObjectKey, Snapshot, SnapshotId};
 
 use super::TestDatabase;
 use super::changes::following;
 use super::fixtures::{
     DAY, KEEP_NEWEST_ONLY, TODAY, commit, digest, name, publication, publish, snapshot, snapshot_id,
 };
-use crate::{Catalog, ChangeRange, Retention, SnapshotStatus};
+use super::log_entries::execute;
+use crate::{
+    Catalog, ChangeRange, NewRelease, Publication, ReleaseOutcome, Retention, SnapshotStatus,
+    UploadRegistration,
+};
 
 /// Versions of `cpi` with their snapshots, oldest first.
 async fn versions(store: &Catalog) -> Vec<(u64, SnapshotId)> {
@@ -57,6 +61,87 @@ pub(crate) async fn a_commit_that_fails_takes_no_version_contract_12(place: Test
     commit(&store, &bad, Retention::default()).await.unwrap_err();
     publish(&store, "cpi", "b", TODAY + DAY).await;
     assert_eq!(versions(&store).await, labelled([(0, "a"), (1, "b")]));
+}
+
+/// Times that the columns of `cpi` changed.
+async fn column_changes(store: &Catalog) -> u64 {
+    store.dataset(&name("cpi")).await.unwrap().unwrap().column_changes
+}
+
+/// Publication whose column `code` has another type.
+fn with_type(mut publication: Publication, column_type: ColumnType) -> Publication {
+    publication.snapshot.columns[5].column_type = column_type;
+    publication
+}
+
+pub(crate) async fn changes_of_columns_are_counted_whatever_retention_drops_contract_19(
+    place: TestDatabase,
+) {
+    let store = place.host().await;
+    let at = |day: i64| TODAY + day * DAY;
+    let text = |publication| with_type(publication, ColumnType::String);
+    commit(&store, &publication("cpi", "a", at(-80)), KEEP_NEWEST_ONLY).await.unwrap();
+    commit(&store, &following("a", "b", at(-70)), KEEP_NEWEST_ONLY).await.unwrap();
+    assert_eq!(column_changes(&store).await, 0);
+    commit(&store, &text(following("b", "c", at(-60))), KEEP_NEWEST_ONLY).await.unwrap();
+    assert_eq!(column_changes(&store).await, 1);
+    // The same again, and in a file written again.
+    let mut renewed = text(publication("cpi", "c", at(-50)));
+    commit(&store, &renewed, KEEP_NEWEST_ONLY).await.unwrap();
+    renewed.snapshot.file.sha256 = digest("anew");
+    commit(&store, &renewed, KEEP_NEWEST_ONLY).await.unwrap();
+    commit(&store, &text(following("c", "d", at(-8))), KEEP_NEWEST_ONLY).await.unwrap();
+    commit(&store, &text(following("d", "e", at(-7))), KEEP_NEWEST_ONLY).await.unwrap();
+    assert_eq!(column_changes(&store).await, 1);
+    // Back to what they were, while retired.
+    store.retire_dataset(&name("cpi")).await.unwrap();
+    commit(&store, &following("e", "f", at(-6)), KEEP_NEWEST_ONLY).await.unwrap();
+    let dropped = store.snapshot_status(&name("cpi"), &snapshot_id("a")).await.unwrap();
+    assert_eq!((dropped, column_changes(&store).await), (SnapshotStatus::Dropped, 2));
+}
+
+pub(crate) async fn columns_that_wait_are_counted_as_they_will_be_contract_19(place: TestDatabase) {
+    let store = place.host().await;
+    publish(&store, "cpi", "a", TODAY).await;
+    let waits = with_type(publication("cpi", "b", TODAY), ColumnType::String);
+    let waits = Publication { predecessor: Some(snapshot_id("a")), at: None, ..waits };
+    let file = ObjectKey::waiting(&waits.snapshot.file.sha256);
+    assert_eq!(store.register_upload(&file).await.unwrap(), UploadRegistration::Registered);
+    let release_at = Millis(store.database_time().await.unwrap().0 + DAY).whole_second();
+    let release = NewRelease { publication: &waits, release_at, announce: None, replace: false };
+    let outcome = store.commit_release(&release).await.unwrap();
+    let ReleaseOutcome::Waits(id) = outcome else { panic!("{outcome:?}") };
+    let future = store.future_datasets().await.unwrap();
+    assert_eq!((column_changes(&store).await, future[0].dataset.column_changes), (0, 1));
+    assert_eq!(store.settle_releases(vec![id]).await.unwrap(), 1);
+    assert_eq!(column_changes(&store).await, 1);
+}
+
+pub(crate) async fn columns_of_kept_versions_are_counted_by_the_migration_contract_19(
+    place: TestDatabase,
+) {
+    let store = place.host().await;
+    publish(&store, "other", "z", TODAY).await;
+    for (id, day) in [("a", 0), ("b", 1), ("c", 2)] {
+        publish(&store, "cpi", id, TODAY + day * DAY).await;
+    }
+    let mut fewer = publication("cpi", "d", TODAY + 3 * DAY);
+    fewer.snapshot.columns.pop();
+    let text = with_type(publication("cpi", "e", TODAY + 4 * DAY), ColumnType::String);
+    for version in [fewer, text] {
+        commit(&store, &version, Retention::default()).await.unwrap();
+    }
+    // The statement of the migration, the same for both databases.
+    let [fill, other] = [
+        include_str!("../../../../migrations/sqlite/0009_column_changes.sql"),
+        include_str!("../../../../migrations/postgres/0009_column_changes.sql"),
+    ]
+    .map(|migration| &migration[migration.find("UPDATE datasets").unwrap()..]);
+    assert_eq!(fill, other);
+    for (statement, expected) in [("UPDATE datasets SET column_changes = 0", 0), (fill, 2)] {
+        execute(&store, statement).await.unwrap();
+        assert_eq!(column_changes(&store).await, expected);
+    }
 }
 
 pub(crate) async fn two_hosts_that_publish_give_each_version_once_contract_12(place: TestDatabase) {

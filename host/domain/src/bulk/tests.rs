@@ -20,6 +20,7 @@ fn check(key: Plan, raw: &str, (monthly, current): (bool, bool), expected: &str)
         name: DatasetName::parse("d").unwrap(),
         namespace: Namespace::parse("n").unwrap(),
         checked_at: Millis(0),
+        column_changes: 0,
         current: snapshot("current", current),
         snapshots: Vec::new(),
     };

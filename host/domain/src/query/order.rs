@@ -63,8 +63,11 @@ pub(super) fn parse_series_rows(
     }
 }
 
-/// Four numbers of degrees: west, south, east, north.
-pub(super) fn parse_box(raw: &str) -> Result<Sent<BoundingBox>, ValidationError> {
+/// Reads four numbers of degrees: west, south, east, north.
+///
+/// # Errors
+/// `value_error` at `bbox` for what is no box on Earth.
+pub fn parse_box(raw: &str) -> Result<Sent<BoundingBox>, ValidationError> {
     let refuse = |sentence: &str| Err(ValidationError::value_error("bbox", sentence, raw));
     let parts = raw.split(',').take(5).map(|part| scalar::parse_number("bbox", part).ok());
     let numbers: Option<Vec<f64>> = parts.collect();

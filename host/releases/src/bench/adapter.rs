@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use yearbook_sandbox::{
     AdapterAnswer, AdapterCall, AdapterInput, PluginAdapter, ResourceUsage, TrialError,
 };
@@ -15,6 +14,7 @@ use yearbook_sdk::testing::adapting::{AdapterTrial, try_adapter};
 use yearbook_workers::with_stack;
 
 use super::{BenchError, median, whole};
+use crate::trial_calls::TrialCalls;
 
 /// Requests of an example in a run: one takes less than a clock can tell well.
 const REQUESTS: u32 = 20;
@@ -135,7 +135,7 @@ fn failed(plugin: &str, example: &str, error: TrialError) -> BenchError {
 fn examples(adapter: &PluginAdapter) -> Result<Vec<ExampleCalls>, BenchError> {
     let description = adapter.description();
     let mut recorder = CallRecorder { adapter, examples: Vec::new(), open: false, failed: None };
-    if let Some(examples) = convert::<_, Vec<_>>(&description.examples) {
+    if let Some(examples) = recorder.convert::<_, Vec<_>>(&description.examples) {
         try_adapter(&mut recorder, &examples, description.posts);
     }
     if let Some((example, error)) = recorder.failed {
@@ -159,9 +159,8 @@ struct CallRecorder<'a> {
     failed: Option<(String, TrialError)>,
 }
 
-impl CallRecorder<'_> {
-    fn call(&mut self, request: &Request, call: AdapterCall) -> Option<AdapterAnswer> {
-        let input = AdapterInput { request: Arc::new(convert(request)?), call };
+impl TrialCalls for CallRecorder<'_> {
+    fn make(&mut self, input: AdapterInput) -> Option<AdapterAnswer> {
         let made = self.adapter.trial(&input);
         let example = self.examples.last_mut().filter(|_| self.open);
         match (made, example) {
@@ -194,25 +193,18 @@ impl AdapterTrial for CallRecorder<'_> {
     }
 
     fn answer(&mut self, request: &Request, facts: &[Fact]) -> Option<Reply> {
-        match self.call(request, AdapterCall::Answer(Arc::new(convert(&facts)?)))? {
-            AdapterAnswer::Reply(reply) => convert(&reply),
-            _ => None,
-        }
+        let facts = self.convert(&facts)?;
+        self.ask(request, AdapterCall::Answer(Arc::new(facts)))
     }
 
     fn frame(&mut self, request: &Request, facts: &[Fact], known: &Known) -> Option<Framing> {
-        let call = AdapterCall::Frame(Arc::new(convert(&facts)?), convert(known)?);
-        match self.call(request, call)? {
-            AdapterAnswer::Framing(framing) => convert(&framing),
-            _ => None,
-        }
+        let (facts, known) = (self.convert(&facts)?, self.convert(known)?);
+        self.ask(request, AdapterCall::Frame(Arc::new(facts), known))
     }
 
     fn refuse(&mut self, request: &Request, refusal: &Refusal) -> Option<Document> {
-        match self.call(request, AdapterCall::Refuse(convert(refusal)?))? {
-            AdapterAnswer::Document(document) => convert(&document),
-            _ => None,
-        }
+        let refusal = self.convert(refusal)?;
+        self.ask(request, AdapterCall::Refuse(refusal))
     }
 
     fn own_format(&mut self, _: &[(String, String)], _: &Table) -> Option<(String, Vec<u8>)> {
@@ -221,9 +213,4 @@ impl AdapterTrial for CallRecorder<'_> {
 
     // Faults are the check's to find.
     fn find(&mut self, _: String, _: &str) {}
-}
-
-/// The types of host and SDK are generated from the same files, so what one writes the other reads.
-fn convert<A: Serialize, B: DeserializeOwned>(value: &A) -> Option<B> {
-    serde_json::to_string(value).and_then(|text| serde_json::from_str(&text)).ok()
 }

@@ -5,8 +5,6 @@ mod well_formed;
 
 use std::sync::Arc;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use yearbook_sandbox::{
     AdapterAnswer, AdapterCall, AdapterInput, OptionValue, PluginAdapter, PluginEncoder,
 };
@@ -15,6 +13,7 @@ use yearbook_sdk::testing::adapting::{AdapterTrial, test_table, try_adapter};
 
 use super::encoder::batches_for;
 use super::report::ReportBuilder;
+use crate::trial_calls::TrialCalls;
 
 pub(super) fn check(adapter: &PluginAdapter, tally: &mut ReportBuilder) {
     let description = adapter.description();
@@ -31,23 +30,13 @@ struct SandboxTrial<'a> {
     place: String,
 }
 
-impl SandboxTrial<'_> {
-    /// The types of host and SDK are generated from the same files, so what one writes the other
-    /// reads.
-    fn convert<A: Serialize, B: DeserializeOwned>(&mut self, value: &A) -> Option<B> {
-        let text = serde_json::to_string(value);
-        let read = text.and_then(|text| serde_json::from_str(&text));
-        read.inspect_err(|error| {
-            // JSON has no NaN and no infinities.
-            let wrong = format!("it returned what cannot be read: {error}");
-            self.tally.find(&*self.place, wrong, "use finite numbers alone");
-        })
-        .ok()
-    }
-
-    fn call(&mut self, request: &Request, call: AdapterCall) -> Option<AdapterAnswer> {
-        let request = Arc::new(self.convert(request)?);
-        match self.adapter.trial(&AdapterInput { request, call }) {
+impl TrialCalls for SandboxTrial<'_> {
+    fn make(&mut self, input: AdapterInput) -> Option<AdapterAnswer> {
+        if let AdapterCall::Answer(facts) = &input.call {
+            let bytes = serde_json::to_vec(&**facts).map_or(0, |text| text.len());
+            self.tally.record_facts(bytes);
+        }
+        match self.adapter.trial(&input) {
             Ok((answer, usage)) => {
                 self.tally.record_usage(usage);
                 Some(answer)
@@ -59,6 +48,14 @@ impl SandboxTrial<'_> {
         }
     }
 
+    fn note_unreadable(&mut self, error: &serde_json::Error) {
+        // JSON has no NaN and no infinities.
+        let wrong = format!("it returned what cannot be read: {error}");
+        self.tally.find(&*self.place, wrong, "use finite numbers alone");
+    }
+}
+
+impl SandboxTrial<'_> {
     /// Options as the format takes them.
     fn options(
         &mut self,
@@ -91,29 +88,18 @@ impl AdapterTrial for SandboxTrial<'_> {
     }
 
     fn answer(&mut self, request: &Request, facts: &[Fact]) -> Option<Reply> {
-        let facts: Vec<_> = self.convert(&facts)?;
-        let bytes = serde_json::to_vec(&facts).map_or(0, |text| text.len());
-        self.tally.record_facts(bytes);
-        match self.call(request, AdapterCall::Answer(Arc::new(facts)))? {
-            AdapterAnswer::Reply(reply) => self.convert(&reply),
-            _ => None,
-        }
+        let facts = self.convert(&facts)?;
+        self.ask(request, AdapterCall::Answer(Arc::new(facts)))
     }
 
     fn frame(&mut self, request: &Request, facts: &[Fact], known: &Known) -> Option<Framing> {
         let (facts, known) = (self.convert(&facts)?, self.convert(known)?);
-        match self.call(request, AdapterCall::Frame(Arc::new(facts), known))? {
-            AdapterAnswer::Framing(framing) => self.convert(&framing),
-            _ => None,
-        }
+        self.ask(request, AdapterCall::Frame(Arc::new(facts), known))
     }
 
     fn refuse(&mut self, request: &Request, refusal: &Refusal) -> Option<Document> {
         let refusal = self.convert(refusal)?;
-        match self.call(request, AdapterCall::Refuse(refusal))? {
-            AdapterAnswer::Document(document) => self.convert(&document),
-            _ => None,
-        }
+        self.ask(request, AdapterCall::Refuse(refusal))
     }
 
     fn own_format(

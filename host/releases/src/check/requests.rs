@@ -41,6 +41,7 @@ fn with_urls(dataset: &sdk::Dataset) -> Option<DatasetWithUrls> {
             name: DatasetName::parse(&dataset.name)?,
             namespace: Namespace::parse(&dataset.namespace)?,
             checked_at: Millis(0),
+            column_changes: 0,
             current: Arc::new(snapshot(dataset)?),
             snapshots: Vec::new(),
         }),

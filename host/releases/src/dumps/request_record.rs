@@ -55,8 +55,9 @@ impl From<RequestRecord> for GeneratorRequest {
             dataset: Arc::new(Dataset {
                 name: dataset.name,
                 namespace: dataset.namespace,
-                // Neither crosses.
+                // None of them crosses.
                 checked_at: Millis(0),
+                column_changes: 0,
                 snapshots: Vec::new(),
                 current: Arc::new(dataset.snapshot),
             }),

@@ -63,6 +63,7 @@ fn dataset(kept: &[u64]) -> Dataset {
         name: DatasetName::parse("cpi").unwrap(),
         namespace: Namespace::parse("prices").unwrap(),
         checked_at: Millis(0),
+        column_changes: 0,
         current: Arc::new(current),
         snapshots: kept.iter().map(summary).collect(),
     }

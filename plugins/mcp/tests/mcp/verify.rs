@@ -23,6 +23,7 @@ fn verify(arguments: Value, versions: usize) -> (Value, Vec<Question>) {
     let (document, asked) = answer_with(&request, |question, fact| match (question, fact) {
         (_, Fact::Dataset(mut dataset)) => {
             dataset.editions.truncate(1);
+            dataset.editions[0].version = 100;
             dataset.editions.extend((1..=versions).map(|number| Edition {
                 id: id(number),
                 version: 100 - number as u64,
@@ -93,6 +94,44 @@ fn a_figure_of_an_older_version_stood_until_the_next_contract_20() {
         (&json!("stood"), &json!("2026-04-01T09:00:00Z"))
     );
     assert_eq!(told["published_now"]["rows"][0]["value"], 1.5);
+}
+
+#[test]
+fn no_end_is_told_of_a_figure_behind_versions_that_were_not_compared_contract_20() {
+    let request = tool_call("verify_figure", claim(&json!(9.5)));
+    let told = |is_dropped: bool| {
+        let (document, _) = answer_with(&request, |question, fact| match (question, fact) {
+            (_, Fact::Dataset(mut dataset)) => {
+                dataset.editions[0].version = 3;
+                dataset.editions[1].version = 1;
+                if !is_dropped {
+                    // The sample catalogue refuses a version that it does not have.
+                    let between = Edition { version: 2, ..dataset.editions[1].clone() };
+                    dataset.editions.insert(1, Edition { id: "2".repeat(32), ..between });
+                }
+                Fact::Dataset(dataset)
+            }
+            (Question::Rows(selection), Fact::Rows(mut table)) => {
+                let is_old = selection.version != Version::Current;
+                for cell in table.rows.iter_mut().flatten().flatten() {
+                    if let yearbook_sdk::Value::Number(value) = cell {
+                        *value += if is_old { 8.0 } else { 0.0 };
+                    }
+                }
+                Fact::Rows(table)
+            }
+            (_, fact) => fact,
+        });
+        structure(&document)
+    };
+    for is_dropped in [false, true] {
+        let told = told(is_dropped);
+        assert_eq!(told["versions_not_compared"], u32::from(!is_dropped));
+        assert_eq!((&told["verdict"], &told["stood_until"]), (&json!("stood"), &json!(null)));
+        assert_eq!(told["published_then"]["rows"][0]["value"], 9.5);
+        let sentence = told["explanation"].as_str().unwrap();
+        assert!(sentence.contains("since 2026-07-01T09:00:00Z or before"), "{sentence}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Records: the collection of all datasets.
 
 use serde_json::{Value, json};
-use yearbook_sdk::adapter::{Dataset, DatasetQuery, Example, Fact, Question, Reply};
+use yearbook_sdk::adapter::{Dataset, DatasetQuery, Example, Fact, Question, Refusal, Reply};
 use yearbook_sdk::testing::sample::SampleCatalogue;
 
 use super::service::{BASE, ask, get, links_in};
@@ -134,4 +134,21 @@ fn matches_are_counted_where_all_are_known_contract_18() {
     assert_eq!(page("q=a", 1_001), (Some(10), Some(1_001), true));
     // No number leads beyond 3,000.
     assert_eq!(page("q=a,b,c,d&offset=2990", 1_000), (Some(10), Some(4_000), false));
+}
+
+/// A record that the host has no room to tell of is there all the same.
+#[test]
+fn no_record_that_is_named_is_left_out_for_want_of_room_contract_18() {
+    let catalogue = SampleCatalogue::new();
+    let request = Example::get(&format!("{ITEMS}?ids=codes,nothing,places"), 0).request;
+    let (reply, _) = ask(&request, |question| match question {
+        Question::Dataset((name, _)) if name == "places" => {
+            Fact::Refused(Refusal::new(413, "ask for less"))
+        }
+        question => catalogue.answer(question),
+    });
+    let Reply::Document(document) = reply else { panic!("{reply:?}") };
+    let body: Value = serde_json::from_slice(&document.body).unwrap();
+    assert_eq!(document.status, 413, "{body}");
+    assert!(body["detail"].as_str().unwrap().contains("name fewer ids"), "{body}");
 }

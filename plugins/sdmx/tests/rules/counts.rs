@@ -2,7 +2,7 @@
 
 use yearbook_sdk::adapter::{Document, Example, Fact, Problem, Question, Refusal, Reply, Version};
 
-use crate::catalogue::{reply, reply_over, text};
+use crate::catalogue::{harvest, reply, reply_over, text};
 
 /// The versions whose rows and values were counted.
 fn counted_versions(asked: &[Question]) -> Vec<&Version> {
@@ -95,4 +95,27 @@ fn more_codes_than_the_host_takes_are_its_refusal_contract_19() {
         assert_eq!(document.status, 400, "{place}");
         assert!(text(&document).contains(sentence), "{place}: {}", text(&document));
     }
+}
+
+#[test]
+fn dates_without_dimensions_are_those_of_rows_contract_19() {
+    for flow in ["PRICES_WIDE", "HARVEST_LONG"] {
+        let address = format!("/2.1/availableconstraint/{flow}?startPeriod=2024-03");
+        let (reply, asked) = reply_over(&Example::get(&address, 0).request, |fact| match fact {
+            // A status that few rows have, or dates of which an answer has the first ones.
+            Fact::Values(columns) => columns.iter_mut().for_each(|one| one.values.truncate(1)),
+            fact => harvest(|dataset| {
+                dataset.primary_key = vec!["date".to_owned()];
+                let flag = dataset.columns.iter_mut().find(|column| column.name == "final");
+                flag.unwrap().role = "status".to_owned();
+            })(fact),
+        });
+        let Reply::Document(document) = reply else { panic!("{address} has rows") };
+        let message = text(&document);
+        assert!(message.contains(">2024-03-01<") && message.contains(">2025-12-01<"), "{message}");
+        let reads = asked.iter().filter(|question| matches!(question, Question::Rows(_)));
+        assert_eq!(reads.count(), 2, "{flow}");
+    }
+    let (_, asked) = reply(&Example::get("/2.1/availableconstraint/HARVEST_LONG/north", 0).request);
+    assert!(!asked.iter().any(|question| matches!(question, Question::Rows(_))), "values tell");
 }

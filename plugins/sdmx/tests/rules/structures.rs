@@ -187,6 +187,18 @@ fn a_dataflow_that_the_host_has_no_room_to_tell_is_not_left_out_contract_19() {
 }
 
 #[test]
+fn more_names_than_a_query_has_are_400_contract_19() {
+    let names = |count: usize| (0..count).map(|at| format!("FLOW_{at}")).collect::<Vec<_>>();
+    for (count, status) in [(24, 404), (25, 400)] {
+        let named = document(&format!("/2.1/dataflow/all/{}", names(count).join("+")));
+        assert_eq!(named.status, status, "{count}");
+        assert_eq!(text(&named).contains("at most 24 dataflows"), status == 400, "{count}");
+    }
+    let address = format!("/3.0/structure/dataflow/*/{}", names(25).join(","));
+    assert_eq!(document(&address).status, 400);
+}
+
+#[test]
 fn values_of_many_columns_are_asked_for_in_parts_contract_19() {
     let change = harvest(longer_key(20));
     for address in

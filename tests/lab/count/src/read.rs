@@ -92,6 +92,7 @@ impl ObjectKey {
             name: draft.name,
             namespace: draft.namespace,
             checked_at: Millis(0),
+            column_changes: 0,
             current: snapshot,
             snapshots: vec![summary],
         };

@@ -35,6 +35,7 @@ fn dataset(rows: u64, dated: bool, spatial: bool) -> Dataset {
         name: DatasetName::parse("d").unwrap(),
         namespace: Namespace::parse("n").unwrap(),
         checked_at: Millis(0),
+        column_changes: 0,
         current,
         snapshots: Vec::new(),
     }

@@ -52,6 +52,7 @@ fn dataset(name: &str, versions: &[(u64, Millis)], planned: &[Millis]) -> Arc<Da
         name: DatasetName::parse(name).unwrap(),
         namespace: Namespace::parse("tests").unwrap(),
         checked_at: created_at,
+        column_changes: 0,
         current: Arc::new(current),
         snapshots: versions.iter().map(summary).collect(),
     })
