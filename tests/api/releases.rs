@@ -236,7 +236,7 @@ async fn files_of_a_release_are_read_where_they_waited_until_they_are_moved_cont
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_that_cannot_be_moved_holds_up_no_other_contract_21() {
     let app = TestApp::start().await;
-    let at = Millis(now(&app).await.0 + 6_000).whole_second();
+    let at = Millis(now(&app).await.0 + 12_000).whole_second();
     let names = ["lost", "moved", "waits"];
     for name in names {
         app.release(&harvest().named(name), at).await;

@@ -102,6 +102,8 @@ pub struct HostFixture {
     pub variables: Vec<(String, String)>,
     /// Bytes of versions that were dropped and of revisions, made again.
     pub past_bytes: u64,
+    /// Interval at which hosts read the catalog.
+    pub poll_interval: Duration,
     /// Settings of sign-up.
     pub signup: SignupSettings,
     /// Folder of the dumps of plugins that fail; `None` for none.
@@ -122,6 +124,7 @@ impl Default for HostFixture {
             storing: StorageSettings::default(),
             variables: Vec::new(),
             past_bytes: 1 << 30,
+            poll_interval: CatalogCache::POLL_INTERVAL,
             signup: SignupSettings::default(),
             dumps: None,
         }
@@ -239,6 +242,7 @@ impl TestApp {
             storing,
             variables,
             past_bytes,
+            poll_interval,
             signup,
             dumps,
         } = fixture.clone();
@@ -248,8 +252,7 @@ impl TestApp {
         let waiting = WaitingFiles::default();
         let files = files.with_made_files(made.clone()).with_waiting_files(waiting.clone());
         let workers = Workers::new(2);
-        let catalog_cache =
-            CatalogCache::start(Arc::clone(&store), CatalogCache::POLL_INTERVAL).await.unwrap();
+        let catalog_cache = CatalogCache::start(Arc::clone(&store), poll_interval).await.unwrap();
         catalog_cache.follow_waiting_files(waiting);
         let registry = Arc::new(PluginRegistry::new());
         let sandbox = components::sandbox_with_dumps(limits, dumps.as_deref());

@@ -57,7 +57,12 @@ impl Adapter for TimeSeries {
     }
 
     fn frame(request: &Request, _: &[Fact], known: &Known) -> Framing {
-        Wrapping::bytes(requests::opening(request, known), "</observations>\n").into()
+        let wrapping = Wrapping::bytes(requests::opening(request, known), "</observations>\n");
+        // Clients of this API go on by `offset`; the host wants to be told that rows remain.
+        match known.rows.filter(|_| known.truncated) {
+            Some(rows) => wrapping.link("next", requests::next(request, rows)).into(),
+            None => wrapping.into(),
+        }
     }
 
     /// A fault of the request is 400 here, a series that does not exist too.

@@ -60,6 +60,12 @@ pub(crate) fn observations(request: &Request, host: &mut Host) -> Step<Reply> {
     Ok(Rows::own_format(selection).option("factor", factor).option("published", published).into())
 }
 
+/// The address of the observations behind `rows` of this answer.
+pub(crate) fn next(request: &Request, rows: u64) -> String {
+    let sent = request.parameter("offset").and_then(|offset| offset.parse::<u64>().ok());
+    request.address_with("offset", &sent.unwrap_or(0).saturating_add(rows).to_string())
+}
+
 /// The tag before the observations.
 pub(crate) fn opening(request: &Request, known: &Known) -> String {
     let published = day(&known.published_at);

@@ -119,7 +119,10 @@ fn is_cut(known: &catalogue::Known, wrapping: &adapter::Wrapping) -> bool {
             adapter::Segment::Bytes(bytes) => has_next(bytes),
             adapter::Segment::RowCount => false,
         })
-        || links.iter().any(|link| link.rel == "next" || link.href.contains(next));
+        || links.iter().any(|link| {
+            let mut relations = link.rel.split(' ');
+            relations.any(|one| one.eq_ignore_ascii_case("next")) || link.href.contains(next)
+        });
     !is_told
 }
 

@@ -114,7 +114,9 @@ impl RunSettings {
             origin: SettingOrigin::Flag(flag),
         }));
         let values = known.apply(&assignments, &mut problems);
-        problems.extend(check_patience(&values));
+        if problems.is_empty() {
+            problems.extend(check_patience(&values));
+        }
         if !problems.is_empty() {
             return Err(InvalidSettings(problems).into());
         }

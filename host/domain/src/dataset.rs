@@ -213,11 +213,12 @@ impl Snapshot {
     }
 
     /// Returns true when its columns have the names, types and roles of those of `other`, in their
-    /// order.
+    /// order, and its primary key is the same.
     #[must_use]
     pub fn has_columns_of(&self, other: &Self) -> bool {
         let shape = |column: &Column| (column.column_type, column.role);
         self.columns.len() == other.columns.len()
+            && self.primary_key == other.primary_key
             && self
                 .columns
                 .iter()
@@ -309,8 +310,8 @@ pub struct Dataset {
     pub namespace: Namespace,
     /// Time at which publishing last read the source, changed or not.
     pub checked_at: Millis,
-    /// Number of times that a version had other columns than the one before it, versions that
-    /// retention dropped included.
+    /// Number of times that a version had other columns or another primary key than the one before
+    /// it, versions that retention dropped included.
     pub column_changes: u64,
     /// The version that is served unless another is pinned.
     pub current: Arc<Snapshot>,

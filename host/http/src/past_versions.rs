@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use yearbook_catalog::VersionAt;
+use yearbook_catalog::{PastVersion, VersionAt};
 use yearbook_domain::{CalendarUnit, Dataset, Millis, Refusal, Snapshot, SnapshotId};
 
 use crate::{Core, Error};
@@ -24,7 +24,7 @@ impl Core {
         match found.ok_or_else(gone)? {
             // As it was then: data may have gone back to it since, at another time.
             VersionAt::Retained(snapshot) => Ok(Arc::new(*snapshot)),
-            VersionAt::Past(past) => self.past_files.open(dataset, *past).await,
+            VersionAt::Past(past) => self.open_past(dataset, *past).await,
             VersionAt::NotPublishedYet(first) => Err(Refusal::NotPublishedYet { first }.into()),
             VersionAt::Gone(oldest) => Err(Refusal::HistoryGone { oldest }.into()),
         }
@@ -64,7 +64,7 @@ impl Core {
         match self.catalog.version_at(&dataset.name, at).await? {
             Some(VersionAt::Retained(found)) if found.id == *id => Ok(Some(Arc::new(*found))),
             Some(VersionAt::Past(past)) if past.snapshot.id == *id => {
-                self.past_files.open(dataset, *past).await.map(Some)
+                self.open_past(dataset, *past).await.map(Some)
             }
             _ => Ok(None),
         }
@@ -81,8 +81,22 @@ impl Core {
         id: &SnapshotId,
     ) -> Result<Option<Arc<Snapshot>>, Error> {
         match self.catalog.past_version(&dataset.name, id).await? {
-            Some(past) => self.past_files.open(dataset, past).await.map(Some),
+            Some(past) => self.open_past(dataset, past).await.map(Some),
             None => Ok(None),
         }
+    }
+    /// Returns `past` with a file that can be read. Where data have gone back to it, a version that
+    /// is retained has its rows, and none is made.
+    async fn open_past(
+        &self,
+        dataset: &Dataset,
+        past: PastVersion,
+    ) -> Result<Arc<Snapshot>, Error> {
+        if !past.file_kept
+            && let Some(same) = self.catalog_cache.snapshot(dataset, &past.snapshot.id).await?
+        {
+            return Ok(Arc::new(Snapshot { file: same.file.clone(), ..past.snapshot }));
+        }
+        self.past_files.open(dataset, past).await
     }
 }

@@ -145,8 +145,15 @@ impl IcebergWriter {
                 break;
             }
         }
-        for shown in versions.iter().skip(first) {
-            previous = Some(self.write(name, shown, previous.as_ref(), &retained).await?);
+        for (position, shown) in versions.iter().enumerate().skip(first) {
+            match self.write(name, shown, previous.as_ref(), &retained).await {
+                Ok(written) => previous = Some(written),
+                // What is wrong with the past must not keep the present from being published;
+                // `doctor` tells of such files.
+                Err(IcebergFailure::Storage(failure))
+                    if failure.is_of_one_snapshot() && position + 1 < versions.len() => {}
+                Err(failure) => return Err(failure),
+            }
         }
         Ok((versions.len() - first) as u64)
     }

@@ -12,7 +12,7 @@ use yearbook_domain::meaning::{DatasetMeaning, words_of_labels};
 use yearbook_domain::{DatasetName, Millis, Namespace, PreviewFacts, Snapshot};
 use yearbook_facts::TablePass;
 use yearbook_scan::row_bounds_are_intact;
-use yearbook_storage::{ObjectStorage, Sidecar, StorageFailure};
+use yearbook_storage::{ObjectStorage, Sidecar};
 use yearbook_workers::Workers;
 
 use crate::diff;
@@ -196,7 +196,7 @@ async fn compare_with_current(
 ) -> Result<Option<ChangeSet>, PublishError> {
     match diff::compare_snapshots(memory, files, workers, old, new, progress).await {
         Ok(changes) => Ok(Some(changes)),
-        Err(failure @ (StorageFailure::Missing { .. } | StorageFailure::Damaged { .. })) => {
+        Err(failure) if failure.is_of_one_snapshot() => {
             tracing::warn!(%failure, "the changes since the last snapshot are unknown");
             Ok(None)
         }

@@ -2,10 +2,15 @@
 //! described for readers of Iceberg. Nobody has to wait for it: until then the files are read from
 //! where they waited.
 
+use std::time::{Duration, Instant};
+
 use yearbook_catalog::{Catalog, UploadError, register_upload};
 use yearbook_domain::{Digest, ObjectKey};
 use yearbook_iceberg::{IcebergFailure, IcebergWriter};
 use yearbook_storage::{ObjectStorage, StorageFailure};
+
+/// Time after which a failure is taken for that of all: the store or the database is away.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Reasons for which the files of releases stay where they are.
 #[derive(Debug, thiserror::Error)]
@@ -14,10 +19,10 @@ pub enum ReleaseFilesFailure {
     #[error(transparent)]
     Catalog(#[from] yearbook_catalog::CatalogError),
     /// A copy cannot be registered.
-    #[error("cannot move the files of a release")]
+    #[error(transparent)]
     Upload(#[from] UploadError),
     /// The object store failed.
-    #[error("cannot move the files of a release")]
+    #[error(transparent)]
     Storage(#[from] StorageFailure),
     /// The table is not described.
     #[error(transparent)]
@@ -28,8 +33,8 @@ pub enum ReleaseFilesFailure {
 /// their tables. Returns the number of files.
 ///
 /// # Errors
-/// [`ReleaseFilesFailure`], the first: one file or table that fails holds up no other, and the next
-/// call tries it again.
+/// [`ReleaseFilesFailure`], the first: one file or table that fails holds up no other, unless that
+/// takes long, and the next call tries it again.
 pub async fn finish_releases(
     catalog: &Catalog,
     files: &ObjectStorage,
@@ -37,10 +42,14 @@ pub async fn finish_releases(
 ) -> Result<usize, ReleaseFilesFailure> {
     catalog.settle_due_releases().await?;
     let waited = catalog.waiting_files(true).await?;
+    let begun = Instant::now();
     let mut first_failure: Option<ReleaseFilesFailure> = None;
     for file in &waited {
         if let Err(failure) = move_file(catalog, files, file).await {
             first_failure.get_or_insert(failure);
+            if begun.elapsed() > PATIENCE {
+                break;
+            }
         }
     }
     if let Some(iceberg) = iceberg {
@@ -49,6 +58,9 @@ pub async fn finish_releases(
         for (name, version) in catalog.released_versions().await? {
             if let Err(failure) = Box::pin(iceberg.describe_released(&name, version)).await {
                 first_failure.get_or_insert(failure.into());
+                if begun.elapsed() > PATIENCE {
+                    break;
+                }
             }
         }
     }
@@ -62,7 +74,7 @@ pub(crate) async fn attempt_to_finish_releases(
     iceberg: Option<&IcebergWriter>,
 ) {
     if let Err(failure) = Box::pin(finish_releases(catalog, files, iceberg)).await {
-        tracing::warn!(%failure, "files of released versions stay where they waited");
+        tracing::warn!(%failure, "files of released versions stay where they waited, or are not described");
     }
 }
 

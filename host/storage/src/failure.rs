@@ -122,6 +122,12 @@ impl StorageFailure {
         matches!(self, Self::Store { .. } | Self::Timeout { .. })
     }
 
+    /// Returns whether the file of one snapshot is lost or not what was published.
+    #[must_use]
+    pub fn is_of_one_snapshot(&self) -> bool {
+        matches!(self, Self::Missing { .. } | Self::Damaged { .. })
+    }
+
     /// Returns whether one object or the disk below it is at fault: others may be read.
     #[must_use]
     pub fn is_of_one_object(&self) -> bool {

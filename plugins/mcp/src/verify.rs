@@ -199,8 +199,8 @@ fn verdict(
         (Some((gone, false, _)), _) => (
             "stood",
             format!(
-                "This figure was published, and no longer is since {gone} or before: versions \
-                 between were not compared."
+                "This figure was published, and no longer is since {gone} or before: it is not \
+                 known which version was the first without it."
             ),
         ),
         (None, _) => {

@@ -120,6 +120,29 @@ async fn a_version_that_came_back_has_its_own_time_contract_21() {
 }
 
 #[tokio::test]
+async fn a_version_that_is_retained_again_is_not_made_contract_21() {
+    // There is no room to make any.
+    let fixture = HostFixture { past_bytes: 1, ..HostFixture::default() };
+    let app = TestApp::on_fixture(&fixture).await;
+    let key = app.key(Plan::Enterprise).await;
+    for (hour, version) in (10..).zip([0, 1, 0]) {
+        let value = version + 1;
+        let rows = format!("date,region,value,final\n2024-01-01,Nelson,{value},true\n");
+        let rows = format!("{rows}2024-01-02,Nelson,9,true\n");
+        app.publish_at(&harvest().with_rows(&rows), at(&format!("2024-03-01T{hour}:00:00Z"))).await;
+    }
+    let path = |hour: u32| format!("{DATA}?as_of=2024-03-01T{hour}:00:00Z&limit=1");
+    let begun = get(&app, &key, &path(10)).await;
+    assert_eq!(drop_old(&app).await, 2);
+    for page in [get(&app, &key, &path(10)).await, get(&app, &key, &next(&begun)).await] {
+        assert_eq!(page.status, 200, "{}", page.text());
+        assert_eq!(page.header("last-modified"), "Fri, 01 Mar 2024 10:00:00 GMT");
+    }
+    let other = get(&app, &key, &path(11)).await;
+    assert_eq!(other.outcome(), (413, "history_too_large".to_owned()));
+}
+
+#[tokio::test]
 async fn what_has_no_room_at_all_is_refused_without_making_it_twice_contract_21() {
     let fixture = HostFixture { past_bytes: 1, ..HostFixture::default() };
     let app = TestApp::on_fixture(&fixture).await;

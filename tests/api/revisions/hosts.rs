@@ -1,18 +1,21 @@
 //! Pages of revisions at several hosts, which read the catalog at different times.
 
+use std::time::Duration;
+
 use yearbook_domain::Plan;
 use yearbook_releases::ReleaseMonitorSettings;
-use yearbook_tests::app::TestApp;
+use yearbook_tests::app::{HostFixture, TestApp};
 
 use super::{REVISIONS, VERSIONS, get, publish, version};
 
 #[tokio::test]
 async fn pages_go_on_at_a_host_that_has_not_read_their_newest_version_contract_21() {
-    let app = TestApp::start().await;
+    // Neither reads the catalog by itself.
+    let fixture = HostFixture { poll_interval: Duration::from_hours(1), ..HostFixture::default() };
+    let app = TestApp::on_fixture(&fixture).await;
     let key = app.key(Plan::Enterprise).await;
     publish(&app, 0, &version(0)).await;
     let other = app.second_host(ReleaseMonitorSettings::default()).await;
-    // It polls twice a second, so that it has not read one of several.
     for number in 1..VERSIONS.len() {
         let id = publish(&app, number, &version(number)).await;
         let whole = get(&app, &key, &format!("{REVISIONS}?limit=0")).await.json();

@@ -255,7 +255,7 @@ async fn a_release_that_becomes_visible_during_a_publish_is_described_contract_2
     let key = app.key(Plan::Enterprise).await;
     app.publish(&harvest()).await;
     let now = app.store.database_time().await.unwrap();
-    let at = Millis(now.0 + 4_000).whole_second();
+    let at = Millis(now.0 + 9_000).whole_second();
     let released = app.release(&rows("9.5"), at).await;
     let (store, workers) = (Arc::clone(&app.store), Workers::new(2));
     let writer = IcebergWriter::new(Arc::clone(&store), &app.files, Arc::clone(&workers)).unwrap();

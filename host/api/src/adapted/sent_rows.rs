@@ -122,6 +122,10 @@ impl SentHead {
         let mut hash = Sha256::new();
         hash.update(plan.tag.as_str());
         hash.update(self.frame);
+        // Rows that a plan may cut have been sent as if they were all.
+        if plan.source.read_plan().is_some_and(|read| read.plan_row_cap.is_some()) {
+            hash.update("capped");
+        }
         EntityTag::from_hash(&hash.finalize())
     }
 

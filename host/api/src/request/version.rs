@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use yearbook_catalog::SnapshotStatus;
-use yearbook_domain::{CursorSource, Dataset, Millis, Refusal, Selection, Snapshot, SnapshotId};
+use yearbook_domain::{
+    CursorSource, Dataset, Millis, Refusal, Selection, Snapshot, SnapshotId, SnapshotSummary,
+};
 use yearbook_http::Error;
 
 use crate::ApiState;
@@ -64,8 +66,9 @@ impl NamedVersion {
         id: &SnapshotId,
         as_of: Option<Millis>,
     ) -> Result<Self, Error> {
-        // Of several versions with the same rows it is the one that the first page was of.
+        // Of several versions with the same rows it is the one of that time, as far as is known now.
         if let Some(at) = as_of
+            && !is_listed_at(dataset, id, at)
             && let Some(snapshot) = app.core.version_with_id_at(dataset, id, at).await?
         {
             return Ok(Self::Readable(snapshot));
@@ -79,7 +82,13 @@ impl NamedVersion {
             return Ok(Self::Readable(snapshot));
         }
         // Another host may have sent it that knew a newer version than the list in memory.
-        Self::from_found(unlisted_snapshot(app, dataset, id.as_str()).await)
+        let mut found = unlisted_snapshot(app, dataset, id.as_str()).await;
+        if matches!(found, Err(Error::Refused(Refusal::NoSuchSnapshot { .. }))) {
+            // It may show a release at its time, which nobody has made visible in the catalog yet.
+            app.core.catalog.settle_due_releases().await?;
+            found = unlisted_snapshot(app, dataset, id.as_str()).await;
+        }
+        Self::from_found(found)
     }
 
     /// Returns the version that parameters are checked against: the current one where the one that
@@ -90,6 +99,17 @@ impl NamedVersion {
             Self::Refused(_) | Self::Unlisted(_) => &dataset.current,
         }
     }
+}
+
+/// Returns true where the list in memory alone tells that the version at `at` is the one called
+/// `id`: it has the id once, and knows which version followed.
+fn is_listed_at(dataset: &Dataset, id: &SnapshotId, at: Millis) -> bool {
+    let listed = &dataset.snapshots;
+    let Some(place) = listed.iter().rposition(|one| one.created_at <= at) else { return false };
+    let follows = |next: &SnapshotSummary| next.version == listed[place].version + 1;
+    listed[place].id == *id
+        && listed.get(place + 1).is_none_or(follows)
+        && listed.iter().filter(|one| one.id == *id).count() == 1
 }
 
 /// Returns the retained snapshot called `id`. The list in memory answers for those that are not

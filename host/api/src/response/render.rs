@@ -108,7 +108,11 @@ where
         options: plan.options.clone(),
         coding: plan.coding,
         holder: holder.clone(),
-        fingerprint: plan.fingerprint.clone(),
+        // Failures are counted by requests, and the same rows are one, whoever asks for them.
+        fingerprint: RequestFingerprint {
+            request: plan.tag.as_str().to_owned(),
+            ..plan.fingerprint.clone()
+        },
         releases: Arc::clone(&app.core.releases),
         workers: Arc::clone(&app.core.workers),
     };

@@ -225,15 +225,16 @@ async fn commit_release(
     for file in std::iter::once(&snapshot.file).chain(changes.map(|changes| &changes.file)) {
         take_file(connection, &file.sha256, uploader).await?;
     }
+    let visible_at = if release_at <= now { now.whole_second() } else { release_at };
     let stored = WaitingPublication {
         namespace: namespace.clone(),
         predecessor: *predecessor,
         snapshot: snapshot.clone(),
         changes: changes.cloned(),
         facts: facts.clone(),
-        committed_at: Some(now),
+        // Before it is visible, also where it is late: by that the log knows what has waited.
+        committed_at: Some(now.min(Millis(visible_at.0.saturating_sub(1)))),
     };
-    let visible_at = if release_at <= now { now.whole_second() } else { release_at };
     let (id,): (i64,) = connection
         .query(INSERT)
         .bind(name.as_str())

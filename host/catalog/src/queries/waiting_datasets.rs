@@ -67,6 +67,15 @@ async fn assemble(
     // As the trigger of the table gives it.
     let version = place.count("versions", versions)?;
     let mut column_changes = place.count("column_changes", column_changes)?;
+    let mut latest = latest_time(connection, &name, Millis(i64::MAX)).await?;
+    if is_ahead(latest, release_at) {
+        // Versions of the future get dates before it, a second apart.
+        latest = latest_time(connection, &name, release_at).await?;
+        for summary in snapshots.iter_mut().filter(|summary| summary.created_at > release_at) {
+            let before = i64::try_from(version.saturating_sub(summary.version)).unwrap_or(0);
+            summary.created_at = Millis(release_at.0.saturating_sub(before.saturating_mul(1_000)));
+        }
+    }
     if let Some(newest) = snapshots.last().filter(|newest| newest.id == snapshot.id) {
         // A retired dataset comes back as it was.
         let current = Arc::new(Snapshot { created_at: newest.created_at, ..snapshot });
@@ -75,11 +84,6 @@ async fn assemble(
     }
     let before = snapshots::current(connection, &name).await?;
     column_changes += u64::from(before.is_some_and(|before| !snapshot.has_columns_of(&before)));
-    let mut latest = latest_time(connection, &name, Millis(i64::MAX)).await?;
-    if is_ahead(latest, release_at) {
-        // Versions of the future get dates before it.
-        latest = latest_time(connection, &name, release_at).await?;
-    }
     let current = Snapshot { created_at: next_commit_time(latest, release_at), ..snapshot };
     let counts: Option<ChangeCounts> = changes.as_ref().map(|changes| changes.counts);
     snapshots.push(SnapshotSummary {

@@ -142,6 +142,7 @@ pub(crate) async fn a_release_waits_for_no_version_of_the_future_contract_21(pla
     assert_eq!(store.settle_due_releases().await.unwrap(), 1);
     let dataset = store.dataset(&name("cpi")).await.unwrap().unwrap();
     assert_eq!((dataset.current.id, dataset.current.created_at), (snapshot_id("d"), at));
+    assert_eq!(turned.snapshots, dataset.snapshots);
     assert_eq!(dataset.checked_at, at);
     assert_eq!(store.future_times(5_000).await.unwrap(), []);
 }

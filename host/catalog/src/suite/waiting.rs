@@ -229,6 +229,7 @@ pub(crate) async fn a_release_that_is_late_is_visible_at_its_commit_contract_21(
     let current = store.dataset(&name("cpi")).await.unwrap().unwrap().current.clone();
     assert_eq!(current.id, snapshot_id("b"));
     assert!(current.created_at >= now.whole_second());
+    assert_eq!(store.released_versions().await.unwrap(), [(name("cpi"), 1)], "it has waited");
     // The same data again waits for nothing.
     assert_eq!(release(&store, &terms).await, ReleaseOutcome::Unchanged);
     let old = following_a("c");

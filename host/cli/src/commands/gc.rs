@@ -1,6 +1,7 @@
 //! `yearbook gc`: removes snapshots and objects that are no longer needed, and lists them with the
 //! reason.
 
+use anyhow::Context as _;
 use serde::Serialize;
 use yearbook_catalog::UnreferencedObject;
 use yearbook_publish::{GcSettings, GcSummary, collect_garbage, finish_releases};
@@ -38,20 +39,19 @@ pub(super) async fn run(context: &CommandContext, dry_run: bool) -> anyhow::Resu
         unnamed_for: context.settings.orphan_grace_period(),
         dry_run,
     };
+    let mut finished = Ok(());
     if !dry_run {
         let iceberg = context.iceberg_writer(&store, &files, &context.workers())?;
-        if let Err(failure) = Box::pin(finish_releases(&store, &files, iceberg.as_ref())).await {
-            let failure = format!("{:#}", anyhow::Error::from(failure));
-            tracing::warn!(
-                failure,
-                "files of released versions stay where they waited, or are not described"
-            );
-        }
+        finished = Box::pin(finish_releases(&store, &files, iceberg.as_ref())).await.map(drop);
     }
     let collected = collect_garbage(&store, &files, settings).await;
     store.close().await;
     let said = build_report(collected?, settings);
-    context.output.print_result(&said, || render(&said))
+    context.output.print_result(&said, || render(&said))?;
+    finished.context(
+        "the rest is collected, but files of released versions stay where they waited, or are not \
+         described",
+    )
 }
 
 fn build_report(collected: GcSummary, settings: GcSettings) -> GcReport {

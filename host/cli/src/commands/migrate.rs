@@ -8,9 +8,8 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde_json::json;
 use yearbook_catalog::Catalog;
-use yearbook_iceberg::IcebergWriter;
-use yearbook_publish::store_missing_bounds;
-use yearbook_storage::StorageFailure;
+use yearbook_iceberg::{IcebergFailure, IcebergWriter};
+use yearbook_publish::{finish_releases, store_missing_bounds};
 
 use crate::context::{CommandContext, redact_password};
 use crate::output::pluralize;
@@ -19,10 +18,20 @@ pub(super) async fn run(context: &CommandContext) -> anyhow::Result<()> {
     let catalog = context.catalog().await?;
     let mut described = 0;
     if context.settings.values.share.iceberg {
-        let writer =
-            IcebergWriter::new(Arc::clone(&catalog), &context.files()?, context.workers())?;
+        let files = context.files()?;
+        let writer = IcebergWriter::new(Arc::clone(&catalog), &files, context.workers())?;
+        // They are described where they are to lie.
+        if let Err(failure) = Box::pin(finish_releases(&catalog, &files, None)).await {
+            tracing::warn!(%failure, "files of released versions stay where they waited");
+        }
         for dataset in catalog.datasets().await? {
-            described += writer.describe_retained(&dataset.name).await?;
+            match writer.describe_retained(&dataset.name).await {
+                Ok(versions) => described += versions,
+                Err(IcebergFailure::Storage(failure)) if failure.is_of_one_snapshot() => {
+                    tracing::warn!(name = %dataset.name, %failure, "the table is not described");
+                }
+                Err(failure) => return Err(failure.into()),
+            }
         }
     }
     let bounded = store_bounds(context, &catalog).await;
@@ -61,9 +70,9 @@ async fn store_bounds(context: &CommandContext, catalog: &Catalog) -> anyhow::Re
         for version in catalog.retained_versions(&dataset.name).await? {
             match store_missing_bounds(&files, &workers, &version.snapshot).await {
                 Ok(was_missing) => stored += u64::from(was_missing),
-                Err(
-                    failure @ (StorageFailure::Missing { .. } | StorageFailure::Damaged { .. }),
-                ) => tracing::warn!(%failure, "no bounds of its rows are stored"),
+                Err(failure) if failure.is_of_one_snapshot() => {
+                    tracing::warn!(%failure, "no bounds of its rows are stored");
+                }
                 Err(failure) => return Err(failure.into()),
             }
         }

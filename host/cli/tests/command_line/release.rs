@@ -138,7 +138,7 @@ fn stored(yearbook: &Yearbook, folder: &str) -> HashSet<String> {
 #[test]
 fn gc_collects_though_a_released_file_is_lost_contract_21() {
     let yearbook = Yearbook::new();
-    let at = ahead(18);
+    let at = ahead(24);
     let release = |name: &str| {
         yearbook.package(name, "2024-01-01,1\n");
         yearbook.run(&["publish", name, "--release-at", &at]).ok();
@@ -154,7 +154,8 @@ fn gc_collects_though_a_released_file_is_lost_contract_21() {
     for name in &lost {
         std::fs::remove_file(yearbook.path("yearbook-data/objects/waiting").join(name)).unwrap();
     }
-    let collected = yearbook.run(&["gc"]).ok();
+    let collected = yearbook.run(&["gc"]);
+    assert_eq!(collected.code, Some(1), "who runs it every night is told");
     assert!(collected.stdout.contains("0 went"), "{collected:?}");
     assert!(collected.stderr.contains("stay where they waited"), "{collected:?}");
     assert_eq!(stored(&yearbook, "snapshots"), others);

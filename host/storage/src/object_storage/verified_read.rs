@@ -83,9 +83,7 @@ impl ObjectStorage {
             let end = file.bytes.min(at + TRANSFER_BYTES as u64);
             match self.get_range(file, at..end).await {
                 Ok(_) => at = end,
-                Err(StorageFailure::Missing { .. } | StorageFailure::Damaged { .. }) => {
-                    return Ok(false);
-                }
+                Err(failure) if failure.is_of_one_snapshot() => return Ok(false),
                 Err(failure) => return Err(failure),
             }
         }
@@ -165,16 +163,18 @@ impl ObjectStorage {
             return Ok(());
         }
         let key = self.checksums_key_of(file);
-        let found = match self.store.get(&Key::from(key.as_str())).await {
-            Ok(found) => found,
+        let place = Key::from(key.as_str());
+        let bytes = match self.store.head(&place).await {
+            Ok(found) => found.size,
             Err(object_store::Error::NotFound { .. }) => return Ok(()),
             Err(source) => return Err(StorageFailure::store(&key, source)),
         };
-        let bytes = found.meta.size;
         // What lies there may have any size.
         if bytes == BlockChecksums::stored_size(file.bytes) || bytes > CHECKSUM_CACHE_BYTES {
             return Ok(());
         }
+        let found = self.store.get(&place).await;
+        let found = found.map_err(|source| StorageFailure::store(&key, source))?;
         let bytes = found.bytes().await.map_err(|source| StorageFailure::store(&key, source))?;
         match BlockChecksums::parse_any(&bytes) {
             Some(sums) => BlockRanges::covering(file, &[])?.check_number(&sums),

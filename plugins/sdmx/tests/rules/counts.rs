@@ -1,6 +1,8 @@
 //! The rules of docs/spec/sdmx.md for what is counted before it is sent, over the sample catalogue.
 
-use yearbook_sdk::adapter::{Document, Example, Fact, Problem, Question, Refusal, Reply, Version};
+use yearbook_sdk::adapter::{
+    Column, Document, Example, Fact, Problem, Question, Refusal, Reply, Version,
+};
 
 use crate::catalogue::{harvest, reply, reply_over, text};
 
@@ -106,8 +108,8 @@ fn dates_without_dimensions_are_those_of_rows_contract_19() {
             Fact::Values(columns) => columns.iter_mut().for_each(|one| one.values.truncate(1)),
             fact => harvest(|dataset| {
                 dataset.primary_key = vec!["date".to_owned()];
-                let flag = dataset.columns.iter_mut().find(|column| column.name == "final");
-                flag.unwrap().role = "status".to_owned();
+                let flag = dataset.columns.iter_mut().filter(|column| column.name == "final");
+                flag.for_each(|flag| flag.role = "status".to_owned());
             })(fact),
         });
         let Reply::Document(document) = reply else { panic!("{address} has rows") };
@@ -116,6 +118,24 @@ fn dates_without_dimensions_are_those_of_rows_contract_19() {
         let reads = asked.iter().filter(|question| matches!(question, Question::Rows(_)));
         assert_eq!(reads.count(), 2, "{flow}");
     }
+    // With so many statuses that their values are two reads, there is no room for two of rows.
+    let address = "/2.1/availableconstraint/HARVEST_LONG?startPeriod=2024-03";
+    let (_, asked) = reply_over(
+        &Example::get(address, 0).request,
+        harvest(|dataset| {
+            dataset.primary_key = vec!["date".to_owned()];
+            let flag = dataset.columns.iter().find(|column| column.name == "final");
+            let flag = Column { role: "status".to_owned(), ..flag.unwrap().clone() };
+            dataset.columns.retain(|column| column.name != "final");
+            let flags =
+                (0..17).map(|number| Column { name: format!("final_{number}"), ..flag.clone() });
+            dataset.columns.extend(flags);
+        }),
+    );
+    let is_read = |question: &&Question| {
+        matches!(question, Question::Values(_) | Question::Count(_) | Question::Rows(_))
+    };
+    assert_eq!(asked.iter().filter(is_read).count(), 3, "{asked:?}");
     let (_, asked) = reply(&Example::get("/2.1/availableconstraint/HARVEST_LONG/north", 0).request);
     assert!(!asked.iter().any(|question| matches!(question, Question::Rows(_))), "values tell");
 }
