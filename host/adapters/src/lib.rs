@@ -16,13 +16,11 @@ mod state;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Request, State};
-use axum::middleware::{Next, from_fn_with_state};
-use axum::response::Response;
 use axum::routing::{MethodRouter, get};
-use http::Method;
 use http::header::ACCESS_CONTROL_ALLOW_HEADERS;
+use http::{HeaderMap, Method, Uri};
 use yearbook_http::headers::append_text;
+use yearbook_http::middleware::OptionsHeaders;
 
 pub use state::AdaptersState;
 
@@ -38,28 +36,17 @@ pub fn routes(state: &Arc<AdaptersState>) -> Router {
         .with_state(Arc::clone(state))
 }
 
-/// Lays around all routes what answers to OPTIONS say of an adapter: its methods, and to scripts on
-/// other pages the headers that it declares, beside those that every route allows.
-pub fn allow_headers(routes: Router, state: &Arc<AdaptersState>) -> Router {
-    routes.layer(from_fn_with_state(Arc::clone(state), allow_declared))
-}
-
-async fn allow_declared(
-    State(app): State<Arc<AdaptersState>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let asks = request.method() == Method::OPTIONS;
-    let adapter = asks.then(|| mount::find(&app, request.uri()).ok()).flatten();
-    let mut response = next.run(request).await;
-    if let Some(adapter) = adapter {
-        let headers = response.headers_mut();
+/// Returns what answers to OPTIONS say of an adapter: its methods, and to scripts on other pages
+/// the headers that it declares, beside those that every route allows.
+pub fn options_headers(state: &Arc<AdaptersState>) -> OptionsHeaders {
+    let app = Arc::clone(state);
+    Arc::new(move |uri: &Uri, headers: &mut HeaderMap| {
+        let Ok(adapter) = mount::find(&app, uri) else { return };
         mount::insert_methods(headers, &adapter, &Method::OPTIONS);
         if headers.contains_key(ACCESS_CONTROL_ALLOW_HEADERS) {
             for header in &adapter.description().headers {
                 append_text(headers, ACCESS_CONTROL_ALLOW_HEADERS, header);
             }
         }
-    }
-    response
+    })
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use tracing::Metadata;
-use tracing_subscriber::filter::{FilterExt as _, filter_fn};
+use tracing_subscriber::filter::{FilterExt as _, LevelFilter, filter_fn};
 use tracing_subscriber::fmt::Layer as Lines;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -30,11 +30,14 @@ pub fn start(log: &LogSection, serving: bool) -> anyhow::Result<Option<Traces>> 
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
     // A second start in one process (tests) keeps the first log.
-    let _ = match &traces {
-        None => registry().with(lines).with(filter).try_init(),
+    let _ = match (&traces, level.parse::<LevelFilter>()) {
+        // Directives take a lock at every span that is entered or left, also where none of them
+        // names one.
+        (None, Ok(level)) => registry().with(lines).with(level).try_init(),
+        (None, Err(_)) => registry().with(lines).with(filter).try_init(),
         // The log knows every span that traces have: a line below one that it did not know would
         // lack the request's id.
-        Some(traces) => {
+        (Some(traces), _) => {
             let spans = filter_fn(|metadata| metadata.is_span() && is_ours(metadata));
             registry()
                 .with(lines.with_filter(filter.or(spans)))

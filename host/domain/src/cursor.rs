@@ -74,11 +74,8 @@ impl CursorPosition {
     /// Returns layout, row (little-endian), filters, then the text of the source.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![LAYOUT_VERSION];
-        bytes.extend_from_slice(&self.row.to_le_bytes());
-        bytes.extend_from_slice(&self.filters);
-        bytes.extend_from_slice(self.source.to_string().as_bytes());
-        bytes
+        let (row, source) = (self.row.to_le_bytes(), self.source.to_string());
+        [&[LAYOUT_VERSION][..], &row[..], &self.filters[..], source.as_bytes()].concat()
     }
 
     /// None when `bytes` did not come from [`CursorPosition::to_bytes`].

@@ -46,30 +46,29 @@ impl Millis {
     #[must_use]
     pub fn date(self) -> Date {
         // Outside of the years 1 to 9999 no clock stands.
-        Date::parse(&self.to_utc().date().to_string()).unwrap_or(Date::UNIX_EPOCH)
+        Date::parse(&self.utc_date().to_string()).unwrap_or(Date::UNIX_EPOCH)
     }
 
     /// The calendar month in UTC, `2026-11`: what monthly quotas count by.
     #[must_use]
     pub fn month(self) -> String {
-        let date = self.to_utc().date();
+        let date = self.utc_date();
         format!("{:04}-{:02}", date.year(), date.month())
     }
 
     /// The first instant of the next calendar month in UTC, when a monthly quota starts again.
     #[must_use]
     pub fn next_month(self) -> Self {
-        let first = self.to_utc().date().first_of_month();
-        let next = first.checked_add(jiff::Span::new().months(1)).unwrap_or(first);
-        next.to_zoned_datetime(jiff::tz::TimeZone::UTC)
-            .map_or(self, |zoned| Self(zoned.timestamp().as_millisecond()))
+        let date = self.utc_date();
+        self.or_midnight_of(date.last_of_month().tomorrow().unwrap_or(date.first_of_month()))
     }
 
     /// The same time of day so many calendar months later in UTC; on the last day of a month that
     /// is too short.
     #[must_use]
     pub fn plus_months(self, months: i32) -> Self {
-        self.to_utc()
+        self.to_timestamp()
+            .to_zoned_datetime(jiff::tz::TimeZone::UTC)
             .checked_add(jiff::Span::new().months(months))
             .map_or(Self(i64::MAX), |later| Self(later.timestamp().as_millisecond()))
     }
@@ -77,16 +76,23 @@ impl Millis {
     /// The first instant of the calendar month in UTC.
     #[must_use]
     pub fn month_start(self) -> Self {
-        let first = self.to_utc().date().first_of_month();
-        first
-            .to_zoned_datetime(jiff::tz::TimeZone::UTC)
-            .map_or(self, |zoned| Self(zoned.timestamp().as_millisecond()))
+        self.or_midnight_of(self.utc_date().first_of_month())
     }
 
-    fn to_utc(self) -> jiff::ZonedDateTime {
-        jiff::Timestamp::from_millisecond(self.0)
-            .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
-            .to_zoned_datetime(jiff::tz::TimeZone::UTC)
+    /// The first instant of `date` in UTC; this one where there is none.
+    fn or_midnight_of(self, date: jiff::civil::Date) -> Self {
+        jiff::tz::Offset::UTC
+            .to_timestamp(date.at(0, 0, 0, 0))
+            .map_or(self, |midnight| Self(midnight.as_millisecond()))
+    }
+
+    // By an offset: a time zone is looked at for its rules, and every request asks for its month.
+    fn utc_date(self) -> jiff::civil::Date {
+        jiff::tz::Offset::UTC.to_datetime(self.to_timestamp()).date()
+    }
+
+    fn to_timestamp(self) -> jiff::Timestamp {
+        jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
     }
 }
 

@@ -36,7 +36,7 @@ pub struct AuthenticatedCaller {
     pub holder: CallerShare,
 }
 
-/// A handler takes [`AuthenticatedCaller`] as an argument.
+/// A handler takes [`AuthenticatedCaller`] as an argument, once: it is moved out of the extensions.
 impl<S: Send + Sync> FromRequestParts<S> for AuthenticatedCaller {
     type Rejection = Error;
 
@@ -44,7 +44,7 @@ impl<S: Send + Sync> FromRequestParts<S> for AuthenticatedCaller {
         let missing = || {
             Error::internal("answer", &"a route that needs a key stands outside of the key check")
         };
-        parts.extensions.get::<Self>().cloned().ok_or_else(missing)
+        parts.extensions.remove::<Self>().ok_or_else(missing)
     }
 }
 
@@ -56,10 +56,13 @@ pub async fn check(State(state): State<Arc<Core>>, mut request: Request, next: N
             Ok(authenticated) => authenticated,
             Err(refused) => return refused,
         };
-    let caller = authenticated.caller.clone();
+    let limit = authenticated.caller.limits().requests_per_month;
+    let limited = limit.map(|_| authenticated.caller.clone());
     request.extensions_mut().insert(authenticated);
     let mut response = next.run(request).await;
-    write_usage(&state, &caller, &mut response).await;
+    if let Some(caller) = limited {
+        write_usage(&state, &caller, &mut response).await;
+    }
     response
 }
 

@@ -22,11 +22,16 @@ const UNSAFE: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>');
 /// its cursor.
 pub fn next(settings: &ServerSettings, parts: &Parts, cursor: &str) -> String {
     let query = parts.uri.query().unwrap_or_default();
-    let others = query.split('&').filter(|part| !part.is_empty() && !is_cursor(part));
-    let others: String =
-        others.map(|part| format!("{}&", utf8_percent_encode(part, UNSAFE))).collect();
-    let (base_url, path) = (base_url(settings, parts), parts.uri.path());
-    format!("<{base_url}{path}?{others}cursor={cursor}>; rel=\"next\"")
+    let (base_url, path, end) = (base_url(settings, parts), parts.uri.path(), ">; rel=\"next\"");
+    let bytes = base_url.len() + path.len() + query.len() + cursor.len() + end.len();
+    let mut link = String::with_capacity(bytes + "<?&cursor=".len());
+    link.extend(["<", &base_url, path, "?"]);
+    for part in query.split('&').filter(|part| !part.is_empty() && !is_cursor(part)) {
+        link.extend(utf8_percent_encode(part, UNSAFE));
+        link.push('&');
+    }
+    link.extend(["cursor=", cursor, end]);
+    link
 }
 
 /// Returns the bytes of an address that count against `server.uri_bytes`: all but those of

@@ -19,7 +19,7 @@ pub use exposition::{
     Labels, MetricsWriter, OPENMETRICS_CONTENT_TYPE, PROMETHEUS_CONTENT_TYPE, prometheus_text, text,
 };
 pub use http::{HttpMetrics, RequestLabels};
-pub use layer::count;
+pub use layer::CountedRequest;
 pub use process::start_time;
 pub use subsystems::RoomCache;
 

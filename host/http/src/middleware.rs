@@ -1,8 +1,7 @@
-//! Middleware of every route: two ordered lists, between which a room may change how errors look.
-//! Each list is one layer and nests functions: a layer of its own for each costs a request a box of
-//! all that it lies around, one of its future, and copies of request and response (4 % of a small
-//! response for the six that are spared here). Compression is no part of them, because an entity
-//! tag has to know the coding; see `compression`.
+//! Middleware of every route, with what rooms add to it, as one layer: one of its own for each part
+//! costs a request copies of all routes that it lies around, boxes of futures, and copies of the
+//! request and the response (nearly 1 % of a small response each). Compression is no part of them,
+//! because an entity tag has to know the coding; see `compression`.
 
 pub mod cors;
 pub mod error_bodies;
@@ -16,60 +15,85 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
-use axum::response::Response;
-use tower::ServiceBuilder;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, Method, Uri};
+use tracing::Instrument;
 
-use crate::rate_limit::pace_refusals;
-use crate::{Core, metrics};
+use self::error_bodies::RequestedErrors;
+use self::request_id::RequestMark;
+use crate::Core;
+use crate::client_address::address_block_of;
+use crate::metrics::CountedRequest;
 
-pub use error_bodies::ErrorLook;
+pub use error_bodies::{ErrorLook, ErrorPages};
 
-/// Lays around `routes` what makes bodies of errors, in the shapes of `looks`, and what may refuse.
-pub fn guard(routes: Router, core: &Arc<Core>, looks: &'static [ErrorLook]) -> Router {
-    routes.layer(from_fn_with_state((Arc::clone(core), looks), answer_guarded))
+/// Adds headers to the answer to OPTIONS at an address.
+pub type OptionsHeaders = Arc<dyn Fn(&Uri, &mut HeaderMap) + Send + Sync>;
+
+/// Layer around all routes, with what rooms add to it.
+pub struct Shell {
+    /// Services, limiters and counters.
+    pub core: Arc<Core>,
+    /// Shapes of errors that rooms have of their own.
+    pub looks: &'static [ErrorLook],
+    /// Pages in place of errors, where there are pages.
+    pub error_pages: Option<Arc<dyn ErrorPages>>,
+    /// Headers of answers to OPTIONS besides those of every route.
+    pub options: Option<OptionsHeaders>,
 }
 
-/// The first is the outermost.
-async fn answer_guarded(
-    State((core, looks)): State<(Arc<Core>, &'static [ErrorLook])>,
-    request: Request,
-    next: Next,
-) -> Response {
-    // Makes the bodies of everything that the inner ones and the handlers decline.
-    error_bodies::render(looks, request, |request| {
+impl Shell {
+    /// Lays it around `routes`.
+    pub fn around(self, routes: Router) -> Router {
+        routes.layer(from_fn_with_state(Arc::new(self), answer))
+    }
+}
+
+/// Answers a request; what stands first is outermost.
+async fn answer(State(shell): State<Arc<Shell>>, mut request: Request, next: Next) -> Response {
+    let Shell { core, looks, error_pages, options } = &*shell;
+    // Before all others, so that every answer is counted and timed whole.
+    let counted = CountedRequest::begin(core, &mut request);
+    // Before what may log or answer, so that every line they log and every answer they give has the
+    // id, and limits know who asks.
+    let (mark, span) = RequestMark::begin(core, &mut request);
+    let address = address_block_of(&request);
+    let errors = RequestedErrors::new(looks, error_pages.as_deref(), &request);
+    let is_options = request.method() == Method::OPTIONS;
+    let answering = async {
+        // Outside of whatever may refuse.
+        if is_options {
+            let uri = request.uri().clone();
+            let mut response = Box::pin(cors::preflight(request, next)).await;
+            if let Some(insert) = options {
+                insert(&uri, response.headers_mut());
+            }
+            return mark.end(core, counted.labels(), response);
+        }
+        let answered = match guards::check_sizes(core, &request) {
+            Ok(()) => guards::catch_panics(guards::limit_first_byte(core, next.run(request))).await,
+            Err(refused) => {
+                // Before the refusal may have to wait.
+                drop((request, next));
+                refused.into_response()
+            }
+        };
         // Inside of what makes bodies of refusals, since it may refuse; outside of all that makes
         // others.
-        guards::monitor_body(&core, request, |request| {
-            guards::catch_panics(request, |request| {
-                guards::limit_sizes(&core, request, |request| {
-                    guards::limit_first_byte(&core, request, |request| next.run(request))
-                })
-            })
-        })
-    })
-    .await
-}
-
-/// Lays around guarded `routes` what counts and marks requests.
-pub fn observe(routes: Router, core: &Arc<Core>) -> Router {
-    routes.layer(
-        ServiceBuilder::new()
-            .layer(from_fn_with_state(Arc::clone(core), answer_observed))
-            // Outside of whatever may refuse: a browser must be able to read refusals.
-            .layer(cors::layer()),
-    )
-}
-
-/// The first is the outermost.
-async fn answer_observed(State(core): State<Arc<Core>>, request: Request, next: Next) -> Response {
-    // Before all others, so that every answer is counted and timed whole.
-    metrics::count(&core, request, |request| {
-        // Before what may log or answer, so that every line they log and every answer they give has
-        // the id, and limits know who asks.
-        request_id::mark(&core, request, |request| {
-            // Outside of whatever may refuse; inside of what counts, times and knows who asks.
-            pace_refusals(&core, request, |request| next.run(request))
-        })
-    })
-    .await
+        let response = errors.render(guards::monitor_body(core, address, answered), mark.id());
+        // Outside of whatever may refuse; inside of what counts, times and knows who asks.
+        if response.status().is_client_error()
+            && let Some(place) = address.and_then(|address| core.refusal_pace.place(address))
+        {
+            place.wait().await;
+        }
+        mark.end(core, counted.labels(), response)
+    };
+    let response = answering.instrument(span).await;
+    let mut response = counted.end(response);
+    // Of refusals too: a browser must be able to read them.
+    if !is_options {
+        cors::insert_headers(response.headers_mut());
+    }
+    response
 }

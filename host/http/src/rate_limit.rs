@@ -16,7 +16,7 @@ use crate::Core;
 
 pub use bursts::BurstLimiter;
 pub use headers::{remove_headers, write_month_quota};
-pub use refusal_pace::{RefusalPace, WAITING_REFUSALS, pace_refusals};
+pub use refusal_pace::{RefusalPace, WAITING_REFUSALS};
 
 /// Bounds routes that need no key by the address that asks.
 pub async fn limit_by_address(

@@ -31,7 +31,7 @@ pub fn request_origin(parts: &Parts, settings: &ServerSettings) -> Option<String
     };
     let scheme =
         said.scheme.or_else(|| parts.uri.scheme_str().and_then(web_scheme)).unwrap_or("http");
-    said.host.or_else(requested).map(|host| format!("{scheme}://{host}"))
+    said.host.or_else(requested).map(|host| [scheme, "://", host].concat())
 }
 
 /// Well-formed statements of the proxy about the client's request.

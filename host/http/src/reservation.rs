@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use axum::response::Response;
-use yearbook_catalog::{QuotaReservation, QuotaUsage};
+use yearbook_catalog::QuotaReservation;
 use yearbook_shares::CallerShare;
 
 use crate::open_responses::OpenResponse;
@@ -67,13 +67,10 @@ impl Reservation {
         let Self { open, quota } = self;
         match outcome {
             Ok(mut response) if status::is_charged(response.status()) => {
-                let usage = QuotaUsage {
-                    used: quota.used(),
-                    limit: quota.limit(),
-                    resets_at: quota.resets_at(),
-                };
-                quota.commit();
-                response.extensions_mut().insert(usage);
+                let usage = quota.commit();
+                if usage.limit.is_some() {
+                    response.extensions_mut().insert(usage);
+                }
                 response.extensions_mut().insert(open);
                 Ok(response)
             }

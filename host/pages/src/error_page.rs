@@ -1,17 +1,14 @@
 //! Errors as pages: for clients that would rather have HTML, outside `/v1` (contract-9-not-v1). The
 //! status, the headers and the sentence are those of the plain answer.
 
-use std::sync::Arc;
-
 use askama::Template;
 use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::middleware::Next;
+use axum::extract::Request;
 use axum::response::Response;
 use http::HeaderValue;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use yearbook_domain::Refusal;
-use yearbook_http::middleware::request_id::RequestId;
+use yearbook_http::middleware::ErrorPages;
 use yearbook_http::{Error, accept, media_types};
 
 use super::{Frame, Section, html};
@@ -30,32 +27,26 @@ struct ErrorPage<'a> {
     request_id: &'a str,
 }
 
-/// Puts a page in place of the body of a declined request, for those who want one.
-pub(crate) async fn render(
-    State(app): State<Arc<PagesState>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let wanted = !is_api(request.uri().path())
-        && accept::choose(request.headers(), &[media_types::JSON, media_types::HTML]) == Some(1);
-    let id = request.extensions().get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
-    let mut response = next.run(request).await;
-    let Some(error) = response.extensions_mut().remove::<Arc<Error>>() else { return response };
-    if !wanted {
-        return response;
+/// Pages in place of the bodies of errors, for clients that would rather have HTML.
+impl ErrorPages for PagesState {
+    fn are_wanted(&self, request: &Request) -> bool {
+        !is_api(request.uri().path())
+            && accept::choose(request.headers(), &[media_types::JSON, media_types::HTML]) == Some(1)
     }
-    match html::render_text(&page(&app, &error, &id)) {
-        Ok(text) => {
-            let headers = response.headers_mut();
-            headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_types::HTML));
-            headers.remove(CONTENT_LENGTH);
-            html::insert_headers(headers);
-            *response.body_mut() = Body::from(text);
+
+    fn show(&self, error: &Error, id: &str, response: &mut Response) {
+        match html::render_text(&page(self, error, id)) {
+            Ok(text) => {
+                let headers = response.headers_mut();
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_types::HTML));
+                headers.remove(CONTENT_LENGTH);
+                html::insert_headers(headers);
+                *response.body_mut() = Body::from(text);
+            }
+            // The plain answer says the same.
+            Err(failure) => tracing::error!(%failure, "cannot render an error as a page"),
         }
-        // The plain answer says the same.
-        Err(failure) => tracing::error!(%failure, "cannot render an error as a page"),
     }
-    response
 }
 
 /// Returns whether programs alone ask here.

@@ -85,11 +85,6 @@ pub fn routes(state: &Arc<PagesState>) -> Router {
         .with_state(Arc::clone(state))
 }
 
-/// Shows browsers a page in place of the body of an error that `routes` answer.
-pub fn show_errors(routes: Router, state: &Arc<PagesState>) -> Router {
-    routes.layer(from_fn_with_state(Arc::clone(state), error_page::render))
-}
-
 /// Pages of sign-up, where it is on.
 fn signup_routes(
     by_address: impl Fn(MethodRouter<Arc<PagesState>>) -> MethodRouter<Arc<PagesState>>,

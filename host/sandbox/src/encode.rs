@@ -129,10 +129,9 @@ impl PluginEncoder {
         let permit = places.take()?;
         drop(places);
         let account = ResponseMetrics::begin(&self.metrics, &self.host.dump_target);
-        let span = account.span();
         match self
             .first_bytes(permit, holder, &account.work(), schema, chosen, batches)
-            .instrument(span.clone())
+            .instrument(account.own_span())
             .await
         {
             Ok(FirstBytes::Whole(bytes)) => {
@@ -143,6 +142,7 @@ impl PluginEncoder {
             Ok(FirstBytes::Streaming { response, chunk, chunks }) => {
                 account.first_bytes();
                 // The span goes along, so that a cut is logged with the request's id.
+                let span = account.span();
                 response.spawn(&runtime, chunk, account, span);
                 Ok(EncodedBody::Stream(chunks))
             }

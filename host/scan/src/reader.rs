@@ -16,8 +16,8 @@ use yearbook_storage::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::decode::{
-    self, COLUMN_CACHE_BYTES, CallerWorkers, ColumnCache, FETCH_BUDGET_BYTES, FetchBudget,
-    FileSource, PageCache, ParquetFile, Projection, ReadMetricsSnapshot, ReadTaskLimits,
+    COLUMN_CACHE_BYTES, CallerWorkers, ColumnCache, FETCH_BUDGET_BYTES, FetchBudget, FileSource,
+    PageCache, ParquetFile, Projection, ReadMetricsSnapshot, ReadTaskLimits,
 };
 use crate::filter::RowPredicate;
 use crate::order::{self, OrderedScan, SELECTION_BUDGET_BYTES, SelectionBudget, WantedRows};
@@ -48,7 +48,7 @@ pub struct Reader {
 /// Parts that clones share.
 #[derive(Clone)]
 struct ReaderParts {
-    files: ObjectStorage,
+    files: Arc<ObjectStorage>,
     workers: Arc<Workers>,
     /// By digest of the file and id of the snapshot, which decides how columns are read.
     footers: Cache<(Digest, SnapshotId), Arc<ParquetFile>>,
@@ -72,7 +72,7 @@ impl Reader {
         let parts = ReaderParts {
             values: StoredValuesCache::new(files.clone()),
             bounds: RowBoundsCache::new(files.clone()),
-            files,
+            files: Arc::new(files),
             workers,
             footers: Cache::weighted(FOOTER_CACHE_BYTES, weigh),
             cache: Arc::new(PageCache::new()),
@@ -186,7 +186,9 @@ impl Reader {
         let window = start..selection.end;
         // Which rows are sent must be known where their numbers are.
         let max_rows = plan.max_rows.or(plan.row_numbers.then_some(u64::MAX));
-        scan::filter_window(source, projection, window, predicate, max_rows).await
+        let found = scan::filter_window(source, projection, window, predicate, max_rows);
+        // In a box, as everything here that rows without conditions and dates do not wait for.
+        Box::pin(found).await
     }
 
     async fn scan_ordered(
@@ -309,23 +311,18 @@ impl Reader {
         &self,
         snapshot: &Snapshot,
     ) -> Result<FileSource, StorageFailure> {
-        let key = (snapshot.file.sha256, snapshot.id);
         let workers = self.workers();
-        let mut loaded = false;
-        let load = async {
-            loaded = true;
-            decode::open(&self.parts.files, &workers, snapshot).await.map(Arc::new)
+        let known = self.parts.footers.get(&(snapshot.file.sha256, snapshot.id)).await;
+        let parquet = match known {
+            Some(known) => {
+                self.parts.cache.metrics.kept_footers.record_lookup(true);
+                known
+            }
+            // In a box: the future of every scan would have room for it.
+            None => Box::pin(self.load_footer(&workers, snapshot)).await?,
         };
-        let parquet = self
-            .parts
-            .footers
-            .try_get_with(key, load)
-            .await
-            .map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared));
-        self.parts.cache.metrics.kept_footers.record_lookup(!loaded);
-        let parquet = parquet?;
         Ok(FileSource {
-            files: self.parts.files.clone(),
+            files: Arc::clone(&self.parts.files),
             workers,
             parquet,
             cache: Arc::clone(&self.parts.cache),
@@ -350,13 +347,13 @@ impl Reader {
                 let first = date_window::partition_row(source, column, |date| {
                     date < start.as_str().as_bytes()
                 });
-                window.start = window.start.max(first.await?);
+                window.start = window.start.max(Box::pin(first).await?);
             }
             if let Some(end) = &plan.end {
                 let behind = date_window::partition_row(source, column, |date| {
                     date <= end.as_str().as_bytes()
                 });
-                window.end = window.end.min(behind.await?);
+                window.end = window.end.min(Box::pin(behind).await?);
             }
         }
         window.start = window.start.min(window.end);

@@ -12,7 +12,8 @@ use axum::routing::get;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
 use tokio::net::TcpListener;
 use yearbook_http::metrics::{self, MetricsWriter};
-use yearbook_http::middleware::{error_bodies, guards};
+use yearbook_http::middleware::error_bodies::RequestedErrors;
+use yearbook_http::middleware::guards;
 use yearbook_http::serve::accept;
 use yearbook_http::settings::ServerSettings;
 use yearbook_http::{Error, accept};
@@ -49,10 +50,8 @@ pub fn admin(state: AppState) -> Router {
 
 /// Makes the bodies of everything that is declined, by panics too.
 async fn answer_guarded(request: Request, next: Next) -> Response {
-    error_bodies::render(&[], request, |request| {
-        guards::catch_panics(request, |request| next.run(request))
-    })
-    .await
+    let errors = RequestedErrors::new(&[], None, &request);
+    errors.render(guards::catch_panics(next.run(request)).await, "")
 }
 
 /// `GET /metrics`: OpenMetrics for scrapers that name it in `Accept`, the older format for all

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use axum::Router;
 use tokio::net::TcpListener;
-use yearbook_http::middleware::{self, ErrorLook};
+#[cfg(feature = "pages")]
+use yearbook_http::middleware::ErrorPages;
+use yearbook_http::middleware::{ErrorLook, Shell};
 use yearbook_http::{Error, serve};
 
 use crate::not_found::not_found;
@@ -33,16 +35,19 @@ pub fn app(state: AppState) -> Router {
     let routes = routes
         .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
         .fallback(move |method, uri| async move { not_found(&method, &uri, page_folders) });
-    let routes = middleware::guard(routes, &state.core, ERROR_LOOKS);
-    #[cfg(feature = "pages")]
-    let routes = match &state.pages {
-        Some(pages) => yearbook_pages::show_errors(routes, pages),
-        None => routes,
+    let shell = Shell {
+        core: Arc::clone(&state.core),
+        looks: ERROR_LOOKS,
+        #[cfg(feature = "pages")]
+        error_pages: state.pages.map(|pages| -> Arc<dyn ErrorPages> { pages }),
+        #[cfg(not(feature = "pages"))]
+        error_pages: None,
+        #[cfg(feature = "adapters")]
+        options: Some(yearbook_adapters::options_headers(&state.adapters)),
+        #[cfg(not(feature = "adapters"))]
+        options: None,
     };
-    let routes = middleware::observe(routes, &state.core);
-    #[cfg(feature = "adapters")]
-    let routes = yearbook_adapters::allow_headers(routes, &state.adapters);
-    routes
+    shell.around(routes)
 }
 
 /// Serves clients of `state` on `listener` until `shutdown` is ready, as [`serve::serve`] does, and

@@ -11,7 +11,6 @@ mod tests;
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Instant;
@@ -113,29 +112,36 @@ impl Workers {
     ///
     /// # Errors
     /// [`JobPanicked`] when polling panicked.
-    pub async fn drive<F>(&self, caller: CallerShare, future: F) -> Result<F::Output, JobPanicked>
+    pub fn drive<F>(
+        &self,
+        caller: CallerShare,
+        future: F,
+    ) -> impl Future<Output = Result<F::Output, JobPanicked>> + Send
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let guarded = async move {
-            let mut future = pin!(future);
-            let poll = std::future::poll_fn(|context| {
-                match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
-                    Ok(poll) => poll.map(Ok),
-                    Err(_) => Poll::Ready(Err(JobPanicked)),
-                }
-            });
-            poll.await
-        };
+        // At once: futures of responses are large, and would be moved with whatever awaits this.
+        let mut future = Box::pin(future);
         let queue = Arc::clone(&self.queue);
-        let driven = FutureState::new(Handle::try_current().ok(), caller);
-        let (begun, task) = Builder::new()
-            .metadata(driven)
-            .spawn(|_| guarded, move |ready| queue.push_future(ready));
-        begun.schedule();
-        // None: the workers stopped before the future was done.
-        task.fallible().await.unwrap_or(Err(JobPanicked))
+        async move {
+            let guarded = async move {
+                let poll = std::future::poll_fn(|context| {
+                    match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+                        Ok(poll) => poll.map(Ok),
+                        Err(_) => Poll::Ready(Err(JobPanicked)),
+                    }
+                });
+                poll.await
+            };
+            let driven = FutureState::new(Handle::try_current().ok(), caller);
+            let (begun, task) = Builder::new()
+                .metadata(driven)
+                .spawn(|_| guarded, move |ready| queue.push_future(ready));
+            begun.schedule();
+            // None: the workers stopped before the future was done.
+            task.fallible().await.unwrap_or(Err(JobPanicked))
+        }
     }
 
     /// Returns the load of the pool now.

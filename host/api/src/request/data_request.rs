@@ -113,10 +113,20 @@ impl DataRequest {
         encoder: Option<Arc<PluginEncoder>>,
     ) -> Result<Self, Error> {
         let plugins = app.core.plugins.current();
-        let (data, pictures) = (plugins.data_formats(), plugins.picture_formats());
-        let served = plugins.transforms().map(|served| (served.name(), served.version()));
-        let out = plugins.unavailable_transforms().map(|name| (name, ""));
-        let transforms: Vec<(&str, &str)> = served.chain(out).collect();
+        // Whoever names what is not served is told what is; lists are made for nobody else.
+        let named = last_value(&pairs, "format");
+        let (data, pictures) = match named.filter(|named| plugins.encoder(named).is_none()) {
+            Some(_) => (plugins.data_formats(), plugins.picture_formats()),
+            None => (named.into_iter().collect(), Vec::new()),
+        };
+        let transforms: Vec<(&str, &str)> = match last_value(&pairs, "apply") {
+            Some(_) => {
+                let served = plugins.transforms().map(|served| (served.name(), served.version()));
+                let out = plugins.unavailable_transforms().map(|name| (name, ""));
+                served.chain(out).collect()
+            }
+            None => Vec::new(),
+        };
         let loaded = LoadedPlugins { data: &data, pictures: &pictures, transforms: &transforms };
         let parameters = match rows_of {
             RowsOf::Snapshot => parse_data_at(&pairs, loaded, clock::now()),
@@ -156,8 +166,9 @@ impl DataRequest {
     ) -> Result<ResponsePlan, Error> {
         match self.rows_of {
             RowsOf::Snapshot => self.plan_rows(app, auth, dataset).await,
-            RowsOf::Changes => self.plan_changes(app, auth, dataset).await,
-            RowsOf::Revisions => self.plan_revisions(app, auth, dataset).await,
+            // On the heap: the future of every request would have room for them.
+            RowsOf::Changes => Box::pin(self.plan_changes(app, auth, dataset)).await,
+            RowsOf::Revisions => Box::pin(self.plan_revisions(app, auth, dataset)).await,
         }
     }
 
@@ -229,10 +240,12 @@ fn negotiate(
     format: Option<&str>,
 ) -> Result<Arc<PluginEncoder>, Error> {
     let encoder = match format {
-        Some(format) if plugins.is_unavailable(format) => {
-            return Err(Error::format_unavailable(format, plugins));
-        }
-        Some(format) => plugins.encoder(format).cloned(),
+        Some(format) => match plugins.encoder(format) {
+            None if plugins.is_unavailable(format) => {
+                return Err(Error::format_unavailable(format, plugins));
+            }
+            found => found.cloned(),
+        },
         None => {
             let offers: Vec<&str> = plugins
                 .encoders()

@@ -24,6 +24,9 @@ pub(crate) fn choose(
     plugins: &PluginSet,
     output: &OutputParameters,
 ) -> Result<NamedOptions, Vec<ValidationError>> {
+    if output.options.is_empty() {
+        return Ok(NamedOptions::default());
+    }
     let formats = plugins.encoders().map(|encoder| encoder.description());
     let formats = formats.map(|format| (&*format.format, &*format.parameters));
     let transforms = plugins.transforms().map(|transform| transform.description());
@@ -37,7 +40,7 @@ pub(super) fn choose_for(
     chosen: &EncoderDescription,
     output: &OutputParameters,
 ) -> Result<NamedOptions, Vec<ValidationError>> {
-    if plugins.encoder(&chosen.format).is_some() {
+    if output.options.is_empty() || plugins.encoder(&chosen.format).is_some() {
         return choose(plugins, output);
     }
     let own = named_options(&[(&*chosen.format, &*chosen.parameters)], output);

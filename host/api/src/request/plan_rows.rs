@@ -52,7 +52,9 @@ impl DataRequest {
         let limits = auth.caller.limits();
         let first_row = position.map(|position| position.row);
         let plan = read_plan::plan_read(dataset, plan, limits, sent, first_row)?;
-        Box::pin(app.core.check_series(dataset, &plan)).await?;
+        if plan.series_rows.is_some() {
+            Box::pin(app.core.check_series(dataset, &plan)).await?;
+        }
         Ok(ResponsePlan::new(self, auth, RowSource::Snapshot(Arc::new(plan)), options))
     }
 
@@ -97,7 +99,7 @@ impl DataRequest {
             NamedVersion::Readable(_) => plan,
             NamedVersion::Refused(refusal) => return Err(refusal.into()),
             NamedVersion::Unlisted(id) => {
-                let snapshot = unlisted_snapshot(app, dataset, &id).await?;
+                let snapshot = Box::pin(unlisted_snapshot(app, dataset, &id)).await?;
                 // Its columns may stand elsewhere than those of the version that judged.
                 select(snapshot).map_err(Refusal::InvalidParameters)?
             }

@@ -33,20 +33,23 @@ impl NamedVersion {
         cursor: Option<&CursorSource>,
         sent: &Selection,
     ) -> Result<Self, Error> {
+        // What asks the database is on the heap: most requests name no version.
         match (cursor, &sent.snapshot, &sent.as_of) {
             (Some(CursorSource::Snapshot(id)), ..) => {
                 let as_of = sent.as_of.as_ref().map(|time| time.value);
-                Self::of_cursor(app, dataset, id, as_of).await
+                Box::pin(Self::of_cursor(app, dataset, id, as_of)).await
             }
             // It belongs to other rows, which is told by what it holds.
             (Some(CursorSource::Changes(_) | CursorSource::Revisions { .. }), ..)
             | (None, None, None) => Ok(Self::Readable(Arc::clone(&dataset.current))),
-            (None, Some(id), _) => Ok(match retained_snapshot(app, dataset, id).await? {
-                Some(snapshot) => Self::Readable(snapshot),
-                None => Self::Unlisted(id.clone()),
-            }),
+            (None, Some(id), _) => {
+                Ok(match Box::pin(retained_snapshot(app, dataset, id)).await? {
+                    Some(snapshot) => Self::Readable(snapshot),
+                    None => Self::Unlisted(id.clone()),
+                })
+            }
             (None, None, Some(time)) => {
-                Self::from_found(app.core.version_at(dataset, time.value).await)
+                Self::from_found(Box::pin(app.core.version_at(dataset, time.value)).await)
             }
         }
     }

@@ -34,9 +34,7 @@ pub(super) async fn body_of(
     } else {
         None
     };
-    // On the heap, and only where there is something to make: a scan and an encoder in the
-    // making are large.
-    let outcome = Box::pin(render::render(app, request, plan, holder)).await;
+    let outcome = render::render(app, request, plan, holder).await;
     if let Some(slot) = slot {
         slot.fill(&outcome);
     }
@@ -67,7 +65,7 @@ pub(super) async fn rows_of(
             CacheLookup::Miss(empty) => slot = Some(empty),
         }
     }
-    let encoded = Box::pin(render::encode(app, request, plan, holder)).await?;
+    let encoded = render::encode(app, request, plan, holder).await?;
     if let Some(slot) = slot {
         let content = match &encoded.body {
             EncodedBody::Whole(bytes) => BodyContent::Whole(bytes.clone()),

@@ -22,8 +22,12 @@ pub(crate) fn append(
     snapshot_id: &SnapshotId,
     query: &CanonicalQuery,
 ) {
-    if let Some(address) = address(app, parts, dataset, snapshot_id, query) {
-        append_text(headers, LINK, &format!("<{address}>; rel=\"cite-as\""));
+    append_address(headers, address(app, parts, dataset, snapshot_id, query));
+}
+
+fn append_address(headers: &mut HeaderMap, address: Option<String>) {
+    if let Some(address) = address {
+        append_text(headers, LINK, &["<", &address, ">; rel=\"cite-as\""].concat());
     }
 }
 
@@ -38,7 +42,7 @@ fn address(
     let path = query.citation_path(dataset, snapshot_id);
     let is_cited =
         app.settings.has_citation_pages && path.len() <= app.core.settings.server.uri_bytes;
-    is_cited.then(|| format!("{}{path}", app.core.base_url(parts)))
+    is_cited.then(|| app.core.base_url(parts) + &path)
 }
 
 /// Appends the link to the citation of an answer of `counts` rows.
@@ -49,9 +53,7 @@ pub(super) fn append_for_rows(
     read: &ReadPlan,
     counts: RowCounts,
 ) {
-    if let Some(address) = address_for_rows(app, request, read, counts) {
-        append_text(headers, LINK, &format!("<{address}>; rel=\"cite-as\""));
-    }
+    append_address(headers, address_for_rows(app, request, read, counts));
 }
 
 /// Returns the address of the citation of an answer of `counts` rows. `None` for a row by its

@@ -15,24 +15,26 @@ pub(crate) struct RevisionedCache<K, V> {
 
 struct RevisionEntry<K, V> {
     revision: i64,
-    cache: Cache<K, V>,
+    /// A clone of a cache itself counts its every part, which all cores would do in the same place.
+    cache: Arc<Cache<K, V>>,
 }
 
 impl<K, V> RevisionedCache<K, V> {
     /// Creates caches with `make`, which gives them their bound.
     pub(crate) fn new(revision: i64, make: fn() -> Cache<K, V>) -> Self {
-        Self { present: ArcSwap::from_pointee(RevisionEntry { revision, cache: make() }), make }
+        let cache = Arc::new(make());
+        Self { present: ArcSwap::from_pointee(RevisionEntry { revision, cache }), make }
     }
 
     /// Returns the cache to use under `revision`. Call it before the database is read: what is read
     /// afterwards is at least as new as the cache that it goes into.
-    pub(crate) fn for_revision(&self, revision: i64) -> Cache<K, V> {
+    pub(crate) fn for_revision(&self, revision: i64) -> Arc<Cache<K, V>> {
         let present = self.present.load();
         if present.revision == revision {
-            return present.cache.clone();
+            return Arc::clone(&present.cache);
         }
-        let cache = (self.make)();
-        self.present.store(Arc::new(RevisionEntry { revision, cache: cache.clone() }));
+        let cache = Arc::new((self.make)());
+        self.present.store(Arc::new(RevisionEntry { revision, cache: Arc::clone(&cache) }));
         cache
     }
 }

@@ -68,7 +68,7 @@ impl CanonicalQuery {
     #[must_use]
     pub fn citation_path(&self, dataset: &DatasetName, id: &SnapshotId) -> String {
         let mark = if self.is_whole() { "" } else { "?" };
-        format!("/cite/{dataset}/{id}{mark}{}", self.0)
+        ["/cite/", dataset.as_str(), "/", id.as_str(), mark, &self.0].concat()
     }
 
     /// Returns the first hexadecimal digits of a digest of the text; `None` for the whole snapshot.
@@ -132,11 +132,14 @@ fn selection_pairs(plan: &ReadPlan) -> impl Iterator<Item = (String, String)> {
 fn encode_pairs(mut pairs: Vec<(String, String)>) -> String {
     pairs.sort_unstable();
     pairs.dedup();
-    let encode = |(name, value): &(String, String)| {
-        let [name, value] = [name, value].map(|text| utf8_percent_encode(text, ESCAPED));
-        format!("{name}={value}")
-    };
-    pairs.iter().map(encode).collect::<Vec<_>>().join("&")
+    let mut encoded = String::new();
+    for (name, value) in &pairs {
+        encoded.push_str(if encoded.is_empty() { "" } else { "&" });
+        encoded.extend(utf8_percent_encode(name, ESCAPED));
+        encoded.push('=');
+        encoded.extend(utf8_percent_encode(value, ESCAPED));
+    }
+    encoded
 }
 
 /// Returns the values of `columns` and `geometry` that select `chosen` of `all`, the shorter way

@@ -1,5 +1,5 @@
-//! The outermost layer: counts a request when it begins, when its response begins, and when that
-//! ends, with the bytes of its body and whether all of them were sent.
+//! Counts a request when it begins, when its response begins, and when that ends, with the bytes of
+//! its body and whether all of them were sent.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use axum::body::{Body, HttpBody};
 use axum::extract::{MatchedPath, Request};
 use axum::response::Response;
 use bytes::Bytes;
+use http::Method;
 use http::header::CONTENT_LENGTH;
 use http_body::{Frame, SizeHint};
 
@@ -22,30 +23,45 @@ const SENT_AT_ONCE: u64 = 64 << 10;
 /// Label of requests that match no route.
 const UNMATCHED: &str = "unmatched";
 
-/// Counts a request.
-pub async fn count<F: Future<Output = Response>>(
-    state: &Arc<Core>,
-    mut request: Request,
-    next: impl FnOnce(Request) -> F,
-) -> Response {
-    let begun = Instant::now();
-    let http = &state.http_metrics;
-    let route = http.route_number(
-        request.extensions().get::<MatchedPath>().map_or(UNMATCHED, MatchedPath::as_str),
-    );
-    let (facts, method) = (RequestLabels::default(), request.method().clone());
-    request.extensions_mut().insert(facts.clone());
-    let mut underway = InFlightRequest::begin(Arc::clone(state), route, begun);
-    let response = next(request).await;
-    http.answered(route, &method, response.status(), &facts);
-    http.route_metrics(route).first_byte.observe(begun.elapsed());
-    // What lies ready and fits what the operating system takes at once is as good as sent.
-    match response.body().size_hint().exact() {
-        Some(bytes) if bytes <= SENT_AT_ONCE => underway.complete(bytes),
-        _ if response.body().is_end_stream() => underway.complete(0),
-        _ => return meter_body(response, underway),
+/// A request that is counted.
+pub struct CountedRequest {
+    labels: RequestLabels,
+    method: Method,
+    underway: InFlightRequest,
+}
+
+impl CountedRequest {
+    /// Counts `request` from now on.
+    pub fn begin(state: &Arc<Core>, request: &mut Request) -> Self {
+        let begun = Instant::now();
+        let route = state.http_metrics.route_number(
+            request.extensions().get::<MatchedPath>().map_or(UNMATCHED, MatchedPath::as_str),
+        );
+        let (labels, method) = (RequestLabels::default(), request.method().clone());
+        request.extensions_mut().insert(labels.clone());
+        let underway = InFlightRequest::begin(Arc::clone(state), route, begun);
+        Self { labels, method, underway }
     }
-    response
+
+    /// Plan and format, which a handler sets.
+    pub(crate) fn labels(&self) -> &RequestLabels {
+        &self.labels
+    }
+
+    /// Counts `response`, and its body where that is still to be sent.
+    pub fn end(self, response: Response) -> Response {
+        let Self { labels, method, mut underway } = self;
+        let (http, route) = (&underway.state.http_metrics, underway.route);
+        http.answered(route, &method, response.status(), &labels);
+        http.route_metrics(route).first_byte.observe(underway.begun.elapsed());
+        // What lies ready and fits what the operating system takes at once is as good as sent.
+        match response.body().size_hint().exact() {
+            Some(bytes) if bytes <= SENT_AT_ONCE => underway.complete(bytes),
+            _ if response.body().is_end_stream() => underway.complete(0),
+            _ => return meter_body(response, underway),
+        }
+        response
+    }
 }
 
 /// A request that is being answered. Dropped, it is over.

@@ -1,13 +1,19 @@
 //! Cross-origin reads: any origin, the methods of the routes that read, every header of ours
 //! readable (contract-2-cors).
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use http::Method;
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
 use http::header::{
-    ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderName, IF_MATCH, IF_MODIFIED_SINCE,
-    IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE,
+    ACCEPT, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, AUTHORIZATION,
+    CACHE_CONTROL, CONTENT_TYPE, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE,
+    IF_UNMODIFIED_SINCE, RANGE,
 };
+use http::{HeaderMap, HeaderValue, Method};
+use tower::{Layer, ServiceExt};
 use tower_http::cors::{Any, CorsLayer, Vary};
 
 use crate::headers::{API_KEY, CORS_EXPOSED, REQUEST_ID, SHARING_CAPABILITIES};
@@ -36,15 +42,29 @@ const ALLOWED: [HeaderName; 14] = [
     SHARING_CAPABILITIES,
 ];
 
-/// The layer. Keys travel in a header, never in cookies, so any origin may be answered with `*`,
-/// and answers do not vary by origin.
-pub fn layer() -> CorsLayer {
-    CorsLayer::new()
+/// Headers that scripts may read. Of static bytes, so that no two threads count its copies.
+static EXPOSED: LazyLock<HeaderValue> = LazyLock::new(|| {
+    HeaderValue::from_static(CORS_EXPOSED.map(|name| name.to_string()).join(",").leak())
+});
+
+/// Answers OPTIONS, a preflight or not; `next` is not asked.
+pub async fn preflight(request: Request, next: Next) -> Response {
+    let layer = CorsLayer::new()
         .allow_origin(Any)
         // Queries of the share are posted. Forms of other pages are refused by who sent them.
         .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::OPTIONS])
         .allow_headers(ALLOWED)
-        .expose_headers(CORS_EXPOSED)
         .max_age(REMEMBERED)
-        .vary(Vary::list([]))
+        .vary(Vary::list([]));
+    match layer.layer(next).oneshot(request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    }
+}
+
+/// Inserts the headers of any other answer. Keys travel in a header, never in cookies, so any
+/// origin may be answered with `*`, and answers do not vary by origin.
+pub fn insert_headers(headers: &mut HeaderMap) {
+    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED.clone());
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
 }

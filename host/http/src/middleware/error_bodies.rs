@@ -14,7 +14,6 @@ use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use yearbook_domain::{Refusal, ValidationError};
 
-use super::request_id::RequestId;
 use crate::Error;
 use crate::accept;
 use crate::body_schema::BodySchema;
@@ -76,30 +75,55 @@ pub struct ErrorLook {
     pub render: fn(&Error, &str, &str, Response) -> Response,
 }
 
-/// Gives declined requests their body, in the shape that one of `looks` has for their path. An
-/// error that is answered in such a shape is final: the extension that names it is gone.
-pub async fn render<F: Future<Output = Response>>(
-    looks: &[ErrorLook],
-    request: Request,
-    next: impl FnOnce(Request) -> F,
-) -> Response {
-    let path = request.uri().path();
-    let look = looks.iter().find(|look| (look.covers)(path));
-    let look = look.map(|look| (look.render, path.to_owned()));
-    let problem = accept::names(request.headers(), PROBLEM_JSON);
-    let id = request.extensions().get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
-    let may_ask = may_ask(request.headers());
-    let mut response = next(request).await;
-    let Some(error) = response.extensions().get::<Arc<Error>>().cloned() else { return response };
-    if let Some((render, path)) = look {
-        response.extensions_mut().remove::<Arc<Error>>();
-        return render(&error, &path, &id, response);
+/// Pages in place of the bodies of errors.
+pub trait ErrorPages: Send + Sync {
+    /// Returns whether the client of `request` would rather have a page.
+    fn are_wanted(&self, request: &Request) -> bool;
+
+    /// Puts a page in place of the body of `response`, which `error` has made. `id`: that of the
+    /// request.
+    fn show(&self, error: &Error, id: &str, response: &mut Response);
+}
+
+/// Shape in which a request has the errors that it may be answered with.
+pub struct RequestedErrors<'a> {
+    /// That of a room, and the path.
+    look: Option<(ErrorLook, String)>,
+    /// Pages, where one is wanted.
+    pages: Option<&'a dyn ErrorPages>,
+    problem: bool,
+    may_ask: bool,
+}
+
+impl<'a> RequestedErrors<'a> {
+    /// The shape that one of `looks` has for the path of `request`, or the one that it accepts.
+    pub fn new(looks: &[ErrorLook], pages: Option<&'a dyn ErrorPages>, request: &Request) -> Self {
+        let (path, headers) = (request.uri().path(), request.headers());
+        let look = looks.iter().find(|look| (look.covers)(path));
+        Self {
+            look: look.map(|look| (*look, path.to_owned())),
+            pages: pages.filter(|pages| pages.are_wanted(request)),
+            problem: accept::names(headers, PROBLEM_JSON),
+            may_ask: may_ask(headers),
+        }
     }
-    let (content_type, body) = body(&error, problem, &id);
-    insert_headers(&error, content_type, may_ask, response.headers_mut());
-    response.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
-    *response.body_mut() = Body::from(body.to_string());
-    response
+
+    /// Gives a declined request its body. An error in the shape of a room is final. `id`: that of
+    /// the request.
+    pub fn render(self, mut response: Response, id: &str) -> Response {
+        let Some(error) = response.extensions_mut().remove::<Arc<Error>>() else { return response };
+        if let Some((look, path)) = self.look {
+            return (look.render)(&error, &path, id, response);
+        }
+        let (content_type, body) = body(&error, self.problem, id);
+        insert_headers(&error, content_type, self.may_ask, response.headers_mut());
+        response.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
+        *response.body_mut() = Body::from(body.to_string());
+        if let Some(pages) = self.pages {
+            pages.show(&error, id, &mut response);
+        }
+        response
+    }
 }
 
 /// Returns whether a browser may ask a person for a key where the request of `headers` has none: no

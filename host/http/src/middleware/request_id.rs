@@ -8,13 +8,13 @@ use std::time::Instant;
 use axum::extract::Request;
 use axum::response::Response;
 use http::HeaderValue;
-use tracing::Instrument;
+use tracing::Span;
 use tracing::field::Empty;
 
 use super::logged_path::loggable_path;
 use super::traces;
 use crate::Core;
-use crate::client_address;
+use crate::client_address::{self, ClientAddress};
 use crate::headers::REQUEST_ID;
 use crate::metrics::RequestLabels;
 
@@ -28,31 +28,50 @@ const LOW_48: u64 = (1 << 48) - 1;
 #[derive(Clone, Debug)]
 pub struct RequestId(pub String);
 
-/// Takes over the id that a proxy gave, or makes one; opens the span that everything is logged
-/// under.
-pub async fn mark<F: Future<Output = Response>>(
-    state: &Core,
-    mut request: Request,
-    next: impl FnOnce(Request) -> F,
-) -> Response {
-    let id = request.headers().get(&REQUEST_ID).and_then(valid_id).unwrap_or_else(generate);
-    let client = client_address::mark(&mut request, &state.settings.server);
-    let (method, path) = (request.method(), loggable_path(&request));
-    let span =
-        tracing::info_span!("request", %id, %method, path, otel.name = Empty, otel.kind = Empty);
-    traces::begin(&span, &request, client);
-    let facts = request.extensions().get::<RequestLabels>().cloned();
-    request.extensions_mut().insert(RequestId(id.clone()));
-    let begun = Instant::now();
-    let mut response = next(request).instrument(span.clone()).await;
-    if let Ok(value) = HeaderValue::try_from(id) {
-        response.headers_mut().insert(REQUEST_ID, value);
+/// Id and client of a request, from its head to that of its response.
+pub struct RequestMark {
+    id: String,
+    client: ClientAddress,
+    begun: Instant,
+}
+
+impl RequestMark {
+    /// Takes over the id that a proxy gave, or makes one; opens the span that everything is logged
+    /// under.
+    pub fn begin(state: &Core, request: &mut Request) -> (Self, Span) {
+        let id = request.headers().get(&REQUEST_ID).and_then(valid_id).unwrap_or_else(generate);
+        let client = client_address::mark(request, &state.settings.server);
+        let (method, path) = (request.method(), loggable_path(request));
+        let span = tracing::info_span!(
+            "request", %id, %method, path, otel.name = Empty, otel.kind = Empty
+        );
+        traces::begin(&span, request, client);
+        request.extensions_mut().insert(RequestId(id.clone()));
+        (Self { id, client, begun: Instant::now() }, span)
     }
-    // To the first byte; how long a body flows is the client's affair.
-    let took_ms = begun.elapsed().as_secs_f64() * 1000.0;
-    span.in_scope(|| tracing::debug!(status = response.status().as_u16(), took_ms, client = %client.address, "answered"));
-    traces::answered(&span, response.status(), facts.as_ref(), &state.http_metrics);
-    response
+
+    /// The id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns `response` with the id. Call it within the span.
+    pub(crate) fn end(
+        self,
+        state: &Core,
+        labels: &RequestLabels,
+        mut response: Response,
+    ) -> Response {
+        if let Ok(value) = HeaderValue::try_from(self.id) {
+            response.headers_mut().insert(REQUEST_ID, value);
+        }
+        // To the first byte; how long a body flows is the client's affair.
+        let took_ms = self.begun.elapsed().as_secs_f64() * 1000.0;
+        let (status, client) = (response.status(), self.client.address);
+        tracing::debug!(status = status.as_u16(), took_ms, %client, "answered");
+        traces::answered(status, labels, &state.http_metrics);
+        response
+    }
 }
 
 /// An id that can stand in a log without confusing it.

@@ -43,22 +43,18 @@ pub(crate) fn begin(span: &Span, request: &Request, client: ClientAddress) {
     }
 }
 
-/// Adds what is known when the response's head is made.
+/// Adds to the present span what is known when the response's head is made.
 #[cfg(feature = "otlp")]
-pub(crate) fn answered(
-    span: &Span,
-    status: StatusCode,
-    facts: Option<&RequestLabels>,
-    http: &HttpMetrics,
-) {
+pub(crate) fn answered(status: StatusCode, labels: &RequestLabels, http: &HttpMetrics) {
     if !is_enabled() {
         return;
     }
+    let span = Span::current();
     span.set_attribute("http.response.status_code", i64::from(status.as_u16()));
     if status.is_server_error() {
         span.set_status(Status::error(""));
     }
-    let (plan, format) = facts.map(|facts| http.names(facts)).unwrap_or_default();
+    let (plan, format) = http.names(labels);
     for (name, value) in [("yearbook.plan", plan), ("yearbook.format", format)] {
         if let Some(value) = value {
             span.set_attribute(name, value.to_owned());
@@ -79,10 +75,4 @@ pub(crate) fn begin(_span: &Span, _request: &Request, _client: ClientAddress) {}
 
 /// Adds nothing: the feature `otlp` is off.
 #[cfg(not(feature = "otlp"))]
-pub(crate) fn answered(
-    _span: &Span,
-    _status: StatusCode,
-    _labels: Option<&RequestLabels>,
-    _http: &HttpMetrics,
-) {
-}
+pub(crate) fn answered(_status: StatusCode, _labels: &RequestLabels, _http: &HttpMetrics) {}

@@ -8,13 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use axum::extract::Request;
-use axum::response::Response;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::token_buckets::TokenBuckets;
-use crate::Core;
-use crate::client_address::address_block_of;
 use crate::settings::LimitSettings;
 
 /// Time by which a refusal beyond the pace is late, at least.
@@ -81,22 +77,6 @@ impl RefusalPace {
         let phase = self.phase.fetch_add(GOLDEN_RATIO, Ordering::Relaxed);
         DELAY_FROM + SPREAD.mul_f64(f64::from(phase) / f64::from(u32::MAX))
     }
-}
-
-/// Delays refusals for whoever collects them.
-pub async fn pace_refusals<F: Future<Output = Response>>(
-    app: &Core,
-    request: Request,
-    next: impl FnOnce(Request) -> F,
-) -> Response {
-    let address = address_block_of(&request);
-    let response = next(request).await;
-    if response.status().is_client_error()
-        && let Some(place) = address.and_then(|address| app.refusal_pace.place(address))
-    {
-        place.wait().await;
-    }
-    response
 }
 
 #[cfg(test)]

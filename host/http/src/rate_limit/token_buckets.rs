@@ -48,11 +48,16 @@ impl<K: Hash + Eq + Clone> TokenBuckets<K> {
 
     fn take_at(&self, key: &K, now: Instant) -> Option<Duration> {
         let mut shard = self.shard(key);
-        let begun = shard.get(key).map_or(now, |full_at| (*full_at).max(now));
+        let known = shard.get_mut(key);
+        let begun = known.as_deref().map_or(now, |full_at| (*full_at).max(now));
         let full_at = begun + self.per_token;
         let wait = full_at.saturating_duration_since(now + self.capacity);
         if !wait.is_zero() {
             return Some(wait);
+        }
+        if let Some(known) = known {
+            *known = full_at;
+            return None;
         }
         // Before the table grows.
         if shard.len() == shard.capacity() {

@@ -9,6 +9,7 @@ use yearbook_shares::{CallerShare, SlotPermit};
 
 use super::body_channel::{EncodedChunk, EncodedChunks};
 use super::coalesce::{BatchCoalescer, BatchGroup};
+use super::part::SHORT_BYTES;
 use super::response_driver::ResponseDriver;
 use super::split_retry::PartOutput;
 use super::{Batches, EncodedPart, EncoderInstance, Notes, PluginEncoder, ResponseSize};
@@ -95,7 +96,7 @@ impl PluginEncoder {
         }
         let tail = instance.encode_footer(&notes)?;
         let bytes = part.iter().map(EncodedPart::len).sum::<usize>();
-        let mut whole = Vec::with_capacity(head.len() + bytes + tail.len());
+        let mut whole = Vec::with_capacity(head.len() + bytes + tail.len().max(SHORT_BYTES));
         whole.extend_from_slice(&head);
         self.append_part(&part, &mut whole);
         whole.extend_from_slice(&tail);

@@ -16,9 +16,10 @@ const SEGMENT_BYTES: usize = 4 << 10;
 /// buffer: where they are a smaller part of it, they are copied.
 const KEPT_BYTES: usize = 4;
 
-/// Ranges up to this length, most texts of a dictionary, are copied with what follows them, which
-/// is then cut off: a length that the compiler knows takes no call and no branch.
-const SHORT_BYTES: usize = 32;
+/// Ranges up to this length, most texts of a dictionary and most of what stands between them, are
+/// copied with what follows them, which is then cut off: a length that the compiler knows takes no
+/// call and no branch.
+pub(super) const SHORT_BYTES: usize = 32;
 
 /// Weight of a splice beside the bytes that it names.
 const SPLICE_BYTES: usize = size_of::<wire::Splice>();
@@ -77,24 +78,17 @@ impl EncodedPart {
         (self.length, std::mem::take(&mut self.note))
     }
 
-    /// Appends its bytes.
+    /// Appends its bytes. Has room for [`SHORT_BYTES`] behind them.
     pub(crate) fn append_to(&self, out: &mut Vec<u8>) {
         out.reserve(self.length.saturating_add(SHORT_BYTES));
-        self.each_range(|range, splice| match splice.and_then(|splice| self.at_short(splice)) {
-            Some(more) => {
-                let end = out.len() + range.len();
+        self.each_range(|from, length, _| match from.first_chunk::<SHORT_BYTES>() {
+            Some(more) if length <= SHORT_BYTES => {
+                let end = out.len() + length;
                 out.extend_from_slice(more);
                 out.truncate(end);
             }
-            None => out.extend_from_slice(range),
+            _ => out.extend_from_slice(&from[..length]),
         });
-    }
-
-    /// The bytes from a short range on, with what follows it.
-    fn at_short(&self, splice: &wire::Splice) -> Option<&[u8; SHORT_BYTES]> {
-        let buffer = self.buffers[splice.buffer as usize].as_slice();
-        let bytes = buffer[splice.offset as usize..].first_chunk();
-        bytes.filter(|_| splice.length as usize <= SHORT_BYTES)
     }
 
     /// Appends its bytes to a body. A part without splices is not copied.
@@ -106,14 +100,14 @@ impl EncodedPart {
         if shared.iter().all(Option::is_none) {
             body.reserve(self.length);
         }
-        self.each_range(|range, splice| {
-            let long = splice.filter(|_| range.len() >= SEGMENT_BYTES);
+        self.each_range(|from, length, splice| {
+            let long = splice.filter(|_| length >= SEGMENT_BYTES);
             match long.and_then(|splice| Some((splice, shared[splice.buffer as usize].as_ref()?))) {
                 Some((splice, buffer)) => {
                     let start = splice.offset as usize;
-                    body.push_shared(buffer.slice(start..start + range.len()));
+                    body.push_shared(buffer.slice(start..start + length));
                 }
-                None => body.extend(range),
+                None => body.extend(&from[..length]),
             }
         });
     }
@@ -135,22 +129,21 @@ impl EncodedPart {
         buffers.map(share).collect()
     }
 
-    /// Calls `with` for each range of the output in order; with its splice where it is one of the
-    /// input.
-    fn each_range<'a>(&'a self, mut with: impl FnMut(&'a [u8], Option<&'a wire::Splice>)) {
+    /// Calls `with` for each range of the output in order: with what begins with it, its length,
+    /// and its splice where it is one of the input.
+    fn each_range<'a>(&'a self, mut with: impl FnMut(&'a [u8], usize, Option<&'a wire::Splice>)) {
         let mut written = 0;
         for splice in &self.splices {
             let at = splice.at as usize;
             if at > written {
-                with(&self.bytes[written..at], None);
+                with(&self.bytes[written..], at - written, None);
                 written = at;
             }
-            let (offset, length) = (splice.offset as usize, splice.length as usize);
-            let buffer = &self.buffers[splice.buffer as usize];
-            with(&buffer.as_slice()[offset..offset + length], Some(splice));
+            let buffer = self.buffers[splice.buffer as usize].as_slice();
+            with(&buffer[splice.offset as usize..], splice.length as usize, Some(splice));
         }
         if written < self.bytes.len() {
-            with(&self.bytes[written..], None);
+            with(&self.bytes[written..], self.bytes.len() - written, None);
         }
     }
 }
@@ -272,6 +265,17 @@ mod tests {
         let expected = all.map(|(offset, length)| &bytes[offset as usize..][..length as usize]);
         let piece = check(b"", &splices, &[Buffer::from(bytes.as_slice())]).unwrap();
         assert_eq!(joined(piece).0, expected.concat());
+    }
+
+    #[test]
+    fn bytes_between_splices_stand_as_the_guest_wrote_them() {
+        let bytes: Vec<u8> = (0..100).collect();
+        let places = [1, 1, 3, 35, 68, 99, 100];
+        let splices = places.map(|at| splice(at, 0, 0, 1));
+        let mut expected = bytes.clone();
+        places.iter().rev().for_each(|&at| expected.insert(at as usize, b'x'));
+        let piece = check(&bytes, &splices, &[Buffer::from(b"x")]).unwrap();
+        assert_eq!(joined(piece).0, expected);
     }
 
     #[test]

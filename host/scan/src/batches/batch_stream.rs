@@ -32,9 +32,10 @@ pub(crate) fn stream_batches(
     let numbered = projection.numbered.clone();
     let mut numbers: Box<dyn Iterator<Item = u64> + Send> = match (&numbered, &filter) {
         (Some(_), RowFilter::Selection(known)) => Box::new(known.numbers().into_iter()),
-        _ => Box::new(rows.clone()),
+        (Some(_), _) => Box::new(rows.clone()),
+        (None, _) => Box::new(std::iter::empty()),
     };
-    let key = source.parquet.key.clone();
+    let parquet = Arc::clone(&source.parquet);
     let mut leaves = projection.leaves.clone();
     if let RowFilter::Predicate(predicate) = &filter {
         leaves.extend(predicate.leaves().iter().filter(|leaf| !projection.leaves.contains(leaf)));
@@ -84,7 +85,7 @@ pub(crate) fn stream_batches(
     })
     .map(move |batch| match (batch, &numbered) {
         (Ok(batch), Some(schema)) => append_numbers(schema, &batch, &mut numbers)
-            .map_err(|error| StorageFailure::damaged(&key, error.to_string())),
+            .map_err(|error| StorageFailure::damaged(&parquet.key, error.to_string())),
         (batch, _) => batch,
     })
     .boxed()
@@ -184,7 +185,7 @@ impl BatchStream {
                 self.join(columns.map(|column| &column.rows), kept.places.values())
             }
             ReadTask::Fetched(fetched) => {
-                let (slices, remains) = self.context.decode(fetched).await?;
+                let (slices, remains) = Box::pin(self.context.decode(fetched)).await?;
                 self.current = remains.map(ReadTask::Fetched);
                 self.take_slices(slices)
             }

@@ -34,7 +34,8 @@ pub(super) fn compact_dictionary(column: ArrayRef) -> Result<ArrayRef, ArrowErro
         }
     }
     let is_used = BooleanBuffer::new(Buffer::from_vec(words), 0, values.len());
-    let used: Vec<u32> = is_used.set_indices_u32().collect();
+    let mut used: Vec<u32> = Vec::with_capacity(values.len().min(keys.len()));
+    used.extend(is_used.set_indices_u32());
     if used.len() == values.len() {
         return Ok(column);
     }

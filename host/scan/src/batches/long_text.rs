@@ -16,8 +16,9 @@ pub(super) fn is_kept(
     let mut bytes = 0_u64;
     ranges.all(|RowRange { group, rows, .. }| {
         bytes = bytes.saturating_add(range_bytes(parquet, projection, group, rows.len()));
-        let has_pages =
-            |(leaf, _)| !pages_covering(parquet, parquet.chunk_id(group, leaf), &rows).is_empty();
+        let has_pages = |(leaf, _)| {
+            pages_covering(parquet, parquet.chunk_id(group, leaf), &rows).next().is_some()
+        };
         bytes <= limits.kept_scan_bytes
             && long_text_column(parquet, projection, group).is_some_and(has_pages)
             && is_divisible(parquet, projection, group)

@@ -102,8 +102,10 @@ impl ScanContext {
         &self,
         mut range: RowRange,
     ) -> Result<Option<ReadStep>, StorageFailure> {
+        // In boxes: futures that a page of unfiltered rows, which memory has, would carry about.
         if let RowFilter::Predicate(predicate) = &self.filter {
-            let wanted = match_rows(&self.source, range.clone(), predicate, usize::MAX).await?;
+            let wanted = match_rows(&self.source, range.clone(), predicate, usize::MAX);
+            let wanted = Box::pin(wanted).await?;
             let Some(wanted) = wanted else { return Ok(None) };
             range.wanted = Some(wanted);
         }
@@ -137,27 +139,27 @@ impl ScanContext {
         let alone =
             || is_one_task(self.source.task_limits, parquet, &self.projection.leaves, group);
         let length = range.rows.len();
-        let in_batch = || length <= batch_rows(parquet, &self.projection, group);
+        let most = batch_rows(parquet, &self.projection, group);
         // Of rows that are searched for, pages without any are left out, and so are not kept.
         let in_step = || {
             range.wanted.is_none()
                 && range_bytes(parquet, &self.projection, group, length)
                     <= self.source.task_limits.kept_bytes
         };
-        let kept = self.long_text || self.small && (in_batch() || in_step());
+        let kept = self.long_text || self.small && (length <= most || in_step());
         if kept && alone() {
-            return self.decode_cached(range).await.map(Some);
+            return self.decode_cached(range, most).await.map(Some);
         }
-        let most = batch_rows(parquet, &self.projection, group);
         let sparse = range.wanted.is_some() && rows <= most;
-        if sparse && let Some(kept) = self.kept_rows(&range).await? {
+        if sparse && let Some(kept) = Box::pin(self.kept_rows(&range)).await? {
             return Ok(Some(if self.is_joined(rows) {
                 ReadTask::Kept(kept)
             } else {
                 ReadTask::Decoded(self.take_rows(group, &kept)?)
             }));
         }
-        Ok(self.fetch_part(range, Vec::new(), sparse).await?.map(ReadTask::Fetched))
+        let fetched = Box::pin(self.fetch_part(range, Vec::new(), sparse)).await?;
+        Ok(fetched.map(ReadTask::Fetched))
     }
 
     /// Fetches as much of `range` as there is room for: all of it, or one batch.
@@ -197,14 +199,18 @@ impl ScanContext {
         all.saturating_mul(range.rows.len() as u64) / rows
     }
 
-    /// A small step, made of pages that are kept. Its batches end where large pages end, so that no
-    /// long text is copied.
-    async fn decode_cached(&self, range: RowRange) -> Result<ReadTask, StorageFailure> {
+    /// A small step, made of pages that are kept, in batches of `most` rows at most. They end where
+    /// large pages end, so that no long text is copied.
+    async fn decode_cached(
+        &self,
+        range: RowRange,
+        most: usize,
+    ) -> Result<ReadTask, StorageFailure> {
         let RowRange { group, rows, wanted } = range;
         let columns = self.source.columns(group, &self.projection.leaves, rows.clone()).await?;
         let batches = match wanted {
             Some(wanted) => self.filter_columns(&columns, wanted),
-            None => self.cut_columns(&columns, rows, group),
+            None => self.cut_columns(&columns, rows, most),
         };
         batches.map(ReadTask::Decoded).map_err(|error| {
             StorageFailure::damaged(&self.source.parquet.key, format!("row group {group}: {error}"))
@@ -226,9 +232,8 @@ impl ScanContext {
         &self,
         columns: &[CachedColumn],
         rows: Range<usize>,
-        group: usize,
+        most: usize,
     ) -> Result<Vec<RecordBatch>, ArrowError> {
-        let most = batch_rows(&self.source.parquet, &self.projection, group);
         let mut ends: Vec<usize> = columns.iter().flat_map(CachedColumn::large_pages).collect();
         ends.push(rows.end);
         ends.sort_unstable();
@@ -248,6 +253,7 @@ impl ScanContext {
             while start < end {
                 let batch = start..end.min(start + most);
                 let cut = |(column, joined): (&CachedColumn, &Option<ArrayRef>)| match joined {
+                    Some(joined) if batch == rows => Ok(Arc::clone(joined)),
                     Some(joined) => Ok(joined.slice(batch.start - rows.start, batch.len())),
                     None => column.slice(&batch),
                 };

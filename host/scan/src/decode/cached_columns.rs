@@ -43,6 +43,26 @@ struct PageSlice {
     is_large: bool,
 }
 
+impl PageSlice {
+    /// The rows of it that are among `rows`.
+    fn cut(&self, rows: &Range<usize>) -> Result<ArrayRef, ArrowError> {
+        let array = self.array.as_ref().filter(|array| array.len() == self.rows.len());
+        let array = array.ok_or_else(|| {
+            let why = "a page has fewer rows than its index says".to_owned();
+            ArrowError::InvalidArgumentError(why)
+        })?;
+        let wanted = intersection(&self.rows, rows);
+        if wanted == self.rows {
+            return Ok(Arc::clone(array));
+        }
+        Ok(array.slice(wanted.start - self.rows.start, wanted.len()))
+    }
+}
+
+fn intersection(some: &Range<usize>, others: &Range<usize>) -> Range<usize> {
+    some.start.max(others.start)..some.end.min(others.end)
+}
+
 /// A column of a small read: its parts, in the order of the rows.
 pub(crate) struct CachedColumn {
     rows: Range<usize>,
@@ -53,8 +73,12 @@ impl CachedColumn {
     /// The column in `rows`, which lie in the rows that were asked for. Copied only where they are
     /// in several pages.
     pub(crate) fn slice(&self, rows: &Range<usize>) -> Result<ArrayRef, ArrowError> {
+        if let [only] = self.parts.as_slice() {
+            return only.cut(rows);
+        }
         let overlaps = |part: &&PageSlice| part.rows.start < rows.end && rows.start < part.rows.end;
-        concat_parts(&self.parts.iter().filter(overlaps).collect::<Vec<_>>(), rows)
+        let cut = self.parts.iter().filter(overlaps).map(|part| part.cut(rows));
+        join(&cut.collect::<Result<Vec<_>, _>>()?)
     }
 
     /// The whole column.
@@ -88,14 +112,14 @@ impl FileSource {
             let wanted = places.iter().filter_map(|&place| leaves.get(place).copied());
             self.decode_columns(group, wanted.collect(), start..end)
         });
+        // In boxes: most small reads decode nothing, and their future has no room for it then.
         let decoded = if self.files.is_local() {
             let mut decoded = Vec::with_capacity(runs.len());
             for read in reads {
-                decoded.push(read.await?);
+                decoded.push(Box::pin(read).await?);
             }
             decoded
         } else {
-            // In a box: only where a network is waited for, the future of a scan grows by a queue.
             let reads = stream::iter(reads.collect::<Vec<_>>());
             reads.buffered(CONCURRENT_RUNS).try_collect::<Vec<_>>().boxed().await?
         };
@@ -121,22 +145,24 @@ impl FileSource {
         Ok(columns.into_iter().map(column).collect())
     }
 
-    /// The parts of a chunk that make up `rows`, with what is in memory.
+    /// The parts of a chunk that make up `rows`, with what is in memory, and without what is not:
+    /// whole pages.
     fn cached_parts(&self, chunk: ColumnChunkId, rows: &Range<usize>) -> Vec<PageSlice> {
         let pages = pages_covering(&self.parquet, chunk, rows);
-        let bytes = pages.iter().map(|page| page.bytes).fold(0, u64::saturating_add);
-        if pages.is_empty() || bytes > MAX_CACHED_READ_BYTES {
+        let bytes = pages.clone().map(|page| page.bytes).fold(0, u64::saturating_add);
+        if pages.clone().next().is_none() || bytes > MAX_CACHED_READ_BYTES {
             let rows = rows.clone();
             return vec![PageSlice { rows, array: None, page: None, is_large: false }];
         }
         let values = OnceCell::new();
-        let part = |PageLocation { page, rows, bytes }| PageSlice {
-            rows,
-            array: self.cache.page(chunk, page, &values),
-            page: Some(page),
-            is_large: bytes > LARGE_PAGE_BYTES,
+        let part = |PageLocation { page, rows: of_page, bytes }| {
+            let wanted = intersection(&of_page, rows);
+            let inside = wanted.start - of_page.start..wanted.end - of_page.start;
+            let array = self.cache.rows_of_page(chunk, page, inside, &values);
+            let rows = if array.is_some() { wanted } else { of_page };
+            PageSlice { rows, array, page: Some(page), is_large: bytes > LARGE_PAGE_BYTES }
         };
-        pages.into_iter().map(part).collect()
+        pages.map(part).collect()
     }
 
     /// All of `rows` of some columns.
@@ -241,18 +267,9 @@ fn missing_runs(columns: &[Vec<PageSlice>]) -> BTreeMap<(usize, usize), Vec<usiz
     runs
 }
 
-/// `rows` out of the parts of a column.
-fn concat_parts(parts: &[&PageSlice], rows: &Range<usize>) -> Result<ArrayRef, ArrowError> {
-    let short =
-        || ArrowError::InvalidArgumentError("a page has fewer rows than its index says".to_owned());
-    let mut cut = Vec::with_capacity(parts.len());
-    for part in parts {
-        let wanted = part.rows.start.max(rows.start)..part.rows.end.min(rows.end);
-        let array =
-            part.array.as_ref().filter(|array| array.len() == part.rows.len()).ok_or_else(short)?;
-        cut.push(array.slice(wanted.start - part.rows.start, wanted.len()));
-    }
-    if let [only] = cut.as_slice() {
+/// Parts of a column as one.
+fn join(cut: &[ArrayRef]) -> Result<ArrayRef, ArrowError> {
+    if let [only] = cut {
         return Ok(Arc::clone(only));
     }
     let joined = |parts: &[ArrayRef]| {
@@ -261,7 +278,7 @@ fn concat_parts(parts: &[&PageSlice], rows: &Range<usize>) -> Result<ArrayRef, A
     let keyed: Vec<_> =
         cut.iter().filter_map(|array| array.as_dictionary_opt::<Int32Type>()).collect();
     let Some(first) = keyed.first().filter(|_| keyed.len() == cut.len()) else {
-        return joined(&cut);
+        return joined(cut);
     };
     // Keys alone are joined where the dictionary is the same, which may have come into memory anew.
     let values = first.values();

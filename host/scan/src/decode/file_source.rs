@@ -27,7 +27,7 @@ use crate::StorageFailure;
 /// Everything that reading a file needs. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct FileSource {
-    pub(crate) files: ObjectStorage,
+    pub(crate) files: Arc<ObjectStorage>,
     /// On the account of the caller who reads.
     pub(crate) workers: CallerWorkers,
     pub(crate) parquet: Arc<ParquetFile>,
@@ -79,7 +79,7 @@ impl FileSource {
         group: usize,
         start: impl FnOnce() -> Result<FetchState, ParquetError> + Send + 'static,
     ) -> Result<Option<ParquetRecordBatchReader>, StorageFailure> {
-        let (files, parquet) = (self.files.clone(), Arc::clone(&self.parquet));
+        let (files, parquet) = (Arc::clone(&self.files), Arc::clone(&self.parquet));
         let job = move || {
             let damaged = |error| decode_failure(&parquet, group, error);
             let mut state = start().map_err(damaged)?;

@@ -141,7 +141,7 @@ impl FileSource {
     fn is_due(&self, leaves: &[usize], range: &RowRange) -> bool {
         let parquet = &self.parquet;
         let all = 0..parquet.rows_of(range.group);
-        let is_wanted = |page: &&PageLocation| {
+        let is_wanted = |page: &PageLocation| {
             let rows = page.rows.start.max(range.rows.start)..page.rows.end.min(range.rows.end);
             rows.start < rows.end
                 && range.wanted.as_ref().is_none_or(|wanted| {
@@ -151,9 +151,9 @@ impl FileSource {
         let (mut whole, mut touched) = (0, 0);
         for &leaf in leaves {
             let pages = pages_covering(parquet, parquet.chunk_id(range.group, leaf), &all);
-            let bytes = |page: &PageLocation| page.bytes;
-            whole += pages.iter().map(bytes).sum::<u64>();
-            touched += pages.iter().filter(is_wanted).map(bytes).sum::<u64>();
+            let bytes = |page: PageLocation| page.bytes;
+            whole += pages.clone().map(bytes).sum::<u64>();
+            touched += pages.filter(is_wanted).map(bytes).sum::<u64>();
         }
         parquet.count_scattered(range.group, touched, whole)
     }

@@ -3,6 +3,7 @@
 //! never changed.
 
 use std::cell::OnceCell;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, NullArray};
@@ -57,23 +58,36 @@ impl PageCache {
         }
     }
 
-    /// A page decoded for clients, if it is here, and so is the dictionary of its chunk, which
-    /// `values` holds for the next page of the chunk.
-    pub(crate) fn page(
+    /// Rows of a page decoded for clients, counted within it, if it is here, and so is the
+    /// dictionary of its chunk, which `values` holds for the next page of the chunk.
+    pub(crate) fn rows_of_page(
+        &self,
+        chunk: ColumnChunkId,
+        page: usize,
+        rows: Range<usize>,
+        values: &OnceCell<Option<ArrayRef>>,
+    ) -> Option<ArrayRef> {
+        let page = self.pages.get(&(chunk, page)).filter(|page| rows.end <= page.len());
+        let rows = page.and_then(|page| {
+            rows_with_values(&page, rows, || {
+                let find = || Some(Arc::clone(self.dictionaries.get(&chunk)?.values()));
+                values.get_or_init(find).as_ref()
+            })
+        });
+        self.metrics.kept_pages.record_lookup(rows.is_some());
+        rows
+    }
+
+    /// All rows of a page.
+    #[cfg(test)]
+    fn page(
         &self,
         chunk: ColumnChunkId,
         page: usize,
         values: &OnceCell<Option<ArrayRef>>,
     ) -> Option<ArrayRef> {
-        let page = self.pages.get(&(chunk, page));
-        let page = page.and_then(|page| {
-            with_values(page, || {
-                let find = || Some(Arc::clone(self.dictionaries.get(&chunk)?.values()));
-                values.get_or_init(find).as_ref()
-            })
-        });
-        self.metrics.kept_pages.record_lookup(page.is_some());
-        page
+        let rows = self.pages.get(&(chunk, page))?.len();
+        self.rows_of_page(chunk, page, 0..rows, values)
     }
 
     /// Bytes of pages and dictionaries that are here.
@@ -123,17 +137,18 @@ impl PageCache {
     }
 }
 
-/// A page as it was before [`PageCache::insert_keys`]; `None` where its values are gone.
-fn with_values<'a>(
-    page: ArrayRef,
+/// Rows of a page as it was before [`PageCache::insert_keys`]; `None` where its values are gone.
+fn rows_with_values<'a>(
+    page: &ArrayRef,
+    rows: Range<usize>,
     values: impl FnOnce() -> Option<&'a ArrayRef>,
 ) -> Option<ArrayRef> {
     let keyed = page.as_dictionary_opt::<Int32Type>();
     let keyed = keyed.filter(|keyed| *keyed.values().data_type() == DataType::Null);
-    let Some(keyed) = keyed else { return Some(page) };
-    let values = values()?;
-    let is_same = values.len() == keyed.values().len();
-    is_same.then(|| Arc::new(keyed.with_values(Arc::clone(values))) as ArrayRef)
+    let Some(keyed) = keyed else { return Some(page.slice(rows.start, rows.len())) };
+    let values = values().filter(|values| values.len() == keyed.values().len())?;
+    // Their numbers were checked when the page was kept; to check them again is most of a read.
+    Some(Arc::new(keyed.slice(rows.start, rows.len()).with_values(Arc::clone(values))))
 }
 
 /// With what an entry costs beside its bytes.

@@ -14,14 +14,14 @@ pub(crate) struct PageLocation {
     pub(crate) bytes: u64,
 }
 
-/// The pages of a chunk that hold `rows`; `None` where the file has no index of them.
+/// The pages of a chunk that hold `rows`; none where the file has no index of them.
 pub(crate) fn pages_covering(
     parquet: &ParquetFile,
     chunk: ColumnChunkId,
     rows: &Range<usize>,
-) -> Vec<PageLocation> {
+) -> impl Iterator<Item = PageLocation> + Clone {
     let locations = chunk_pages(&parquet.metadata, chunk.group, chunk.leaf);
-    let start = |page: usize| {
+    let start = move |page: usize| {
         let first = locations.get(page).and_then(|page| usize::try_from(page.first_row_index).ok());
         first.unwrap_or_else(|| parquet.rows_of(chunk.group))
     };
@@ -29,11 +29,12 @@ pub(crate) fn pages_covering(
         usize::try_from(page.first_row_index).is_ok_and(|first| first <= rows.start)
     });
     let location =
-        |(page, location): (usize, &parquet::file::page_index::offset_index::PageLocation)| {
+        move |(page, location): (usize, &parquet::file::page_index::offset_index::PageLocation)| {
             let bytes = u64::try_from(location.compressed_page_size).unwrap_or(u64::MAX);
             PageLocation { page, rows: start(page)..start(page + 1), bytes }
         };
     let first = after.saturating_sub(1);
     let pages = (first..).zip(locations.get(first..).unwrap_or_default());
-    pages.map(location).take_while(|page| page.rows.start < rows.end).collect()
+    let end = rows.end;
+    pages.map(location).take_while(move |page| page.rows.start < end)
 }

@@ -66,6 +66,7 @@ pub(super) fn page_rows(
     let index = parquet.metadata.page_index()?.column_index(group, predicate.leaf)?;
     let all = 0..parquet.rows_of(group);
     let pages = pages_covering(parquet, parquet.chunk_id(group, predicate.leaf), &all);
+    let pages: Vec<_> = pages.collect();
     if pages.len() as u64 != index.num_pages() {
         return None;
     }

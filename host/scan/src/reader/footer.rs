@@ -1,11 +1,31 @@
 //! Reading of footers: what a stored file tells without a row being read.
 
+use std::sync::Arc;
+
 use yearbook_domain::Snapshot;
 
 use super::Reader;
 use crate::StorageFailure;
+use crate::decode::{CallerWorkers, ParquetFile, open};
 
 impl Reader {
+    /// Loads the footer of a snapshot's file, unless another does so already.
+    pub(super) async fn load_footer(
+        &self,
+        workers: &CallerWorkers,
+        snapshot: &Snapshot,
+    ) -> Result<Arc<ParquetFile>, StorageFailure> {
+        let mut loaded = false;
+        let load = async {
+            loaded = true;
+            open(&self.parts.files, workers, snapshot).await.map(Arc::new)
+        };
+        let key = (snapshot.file.sha256, snapshot.id);
+        let parquet = self.parts.footers.try_get_with(key, load).await;
+        self.parts.cache.metrics.kept_footers.record_lookup(!loaded);
+        parquet.map_err(|shared: Arc<StorageFailure>| StorageFailure::clone(&shared))
+    }
+
     /// Returns the words of the file of `snapshot` by `key`, where it has some.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 use arrow::array::{
     Array, ArrayData, AsArray, BooleanBufferBuilder, DictionaryArray, OffsetSizeTrait,
 };
-use arrow::buffer::{BooleanBuffer, Buffer};
+use arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow::datatypes::{DataType, Int32Type};
 
 use yearbook_domain::TextTraits;
@@ -22,8 +22,16 @@ pub(super) fn push_dictionary(
     sent: &mut Option<ArrayData>,
 ) -> Result<(), UnsupportedType> {
     out.spelled = out.spelled.saturating_add(expanded_dictionary_bytes(dictionary));
-    // Keys are never text.
-    push_flat(out, &dictionary.keys().to_data(), crossing, TextTraits::empty())?;
+    // As `push_flat` does, without a copy of their description.
+    let (keys, held) = (dictionary.keys(), matches!(crossing, wire::Crossing::Lengths));
+    out.push(validity(keys.nulls()), held);
+    out.push(keys.values().inner().clone(), held);
+    out.arrays.push(types::Array {
+        length: to_u32(keys.len())?,
+        null_count: to_u32(keys.null_count())?,
+        buffers: 2,
+        repeated: false,
+    });
     let values = dictionary.values().to_data();
     if sent.as_ref().is_some_and(|sent| sent.ptr_eq(&values)) {
         out.arrays.push(types::Array {
@@ -66,11 +74,7 @@ pub(super) fn push_flat(
     let before = out.buffers.len();
     let (offset, rows) = (data.offset(), data.len());
     let mut held = matches!(crossing, wire::Crossing::Lengths);
-    let validity = match data.nulls() {
-        Some(nulls) if nulls.null_count() > 0 => aligned_bitmap(nulls.inner()),
-        _ => Buffer::default(),
-    };
-    out.push(validity, held);
+    out.push(validity(data.nulls()), held);
     match data.data_type() {
         DataType::Boolean => out.push(
             aligned_bitmap(&BooleanBuffer::new(data.buffers()[0].clone(), offset, rows)),
@@ -167,6 +171,12 @@ fn text_traits(traits: Traits) -> TextTraits {
         (Traits::NO_MARKUP, TextTraits::NO_MARKUP),
     ];
     NAMES.iter().filter(|(name, _)| traits.contains(*name)).map(|(_, own)| *own).collect()
+}
+
+/// The bitmap of values that are not null; empty where all are.
+fn validity(nulls: Option<&NullBuffer>) -> Buffer {
+    let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
+    nulls.map_or_else(Buffer::default, |nulls| aligned_bitmap(nulls.inner()))
 }
 
 /// A bitmap that begins at bit 0 and has no bytes behind its last bit.

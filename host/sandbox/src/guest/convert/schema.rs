@@ -62,8 +62,9 @@ impl<'a> WireSchema<'a> {
     pub(crate) fn borrow<T>(&self, with: impl FnOnce(wire::Schema<'_>) -> T) -> T {
         // Sorted by key, as the map is: another order on another host would be other bytes.
         let all = self.fields.iter().filter_map(|field| field.metadata).chain([self.metadata]);
-        let all: Vec<wire::Pair<'_>> = all.flat_map(public_pairs).collect();
-        let mut metadata = all.as_slice();
+        let mut pairs = Vec::with_capacity(all.clone().map(Metadata::len).sum());
+        pairs.extend(all.flat_map(public_pairs));
+        let mut metadata = pairs.as_slice();
         let fields = self.fields.iter().map(
             |FlatField { name, format, nullable, dictionary, metadata: own }| {
                 let (own, rest) = metadata.split_at(own.map_or(0, |own| public_pairs(own).count()));

@@ -135,6 +135,11 @@ impl ResponseMetrics {
         Arc::clone(&self.work)
     }
 
+    /// Its own span, which is disabled where it is not wanted.
+    pub(crate) fn own_span(&self) -> Span {
+        self.span.clone()
+    }
+
     /// The span that its log belongs to: the request's, where its own is not wanted.
     pub(crate) fn span(&self) -> Span {
         if self.span.is_disabled() { Span::current() } else { self.span.clone() }
