@@ -95,7 +95,9 @@ impl Core {
         if !past.file_kept
             && let Some(same) = self.catalog_cache.snapshot(dataset, &past.snapshot.id).await?
         {
-            return Ok(Arc::new(Snapshot { file: same.file.clone(), ..past.snapshot }));
+            // The id decides everything but the file, what is known of that, and the time.
+            let created_at = past.snapshot.created_at;
+            return Ok(Arc::new(Snapshot { created_at, ..Snapshot::clone(&same) }));
         }
         self.past_files.open(dataset, past).await
     }

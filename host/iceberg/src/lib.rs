@@ -151,11 +151,22 @@ impl IcebergWriter {
                 // What is wrong with the past must not keep the present from being published;
                 // `doctor` tells of such files.
                 Err(IcebergFailure::Storage(failure))
-                    if failure.is_of_one_snapshot() && position + 1 < versions.len() => {}
+                    if failure.is_of_one_snapshot()
+                        && position + 1 < versions.len()
+                        && !self.still_waits(shown).await? => {}
                 Err(failure) => return Err(failure),
             }
         }
         Ok((versions.len() - first) as u64)
+    }
+
+    /// Returns whether the file of a released version lies where it waited: it is not lost, and
+    /// comes first.
+    async fn still_waits(&self, shown: &RetainedVersion) -> Result<bool, IcebergFailure> {
+        let (waiting, file) = (WaitingFiles::default(), shown.snapshot.file.sha256);
+        waiting.replace(self.catalog.waiting_files(true).await?);
+        let waits = waiting.contains(&file);
+        Ok(waits && self.files.with_waiting_files(waiting).find(file).await?.is_some())
     }
 
     /// Metadata that was written for a version; `None` where there is none that can be read.

@@ -9,7 +9,7 @@ use yearbook_domain::{Digest, ObjectKey};
 use yearbook_iceberg::{IcebergFailure, IcebergWriter};
 use yearbook_storage::{ObjectStorage, StorageFailure};
 
-/// Time after which a failure is taken for that of all: the store or the database is away.
+/// Time in failures after which they are taken for those of all: the store or the database is away.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Reasons for which the files of releases stay where they are.
@@ -42,12 +42,14 @@ pub async fn finish_releases(
 ) -> Result<usize, ReleaseFilesFailure> {
     catalog.settle_due_releases().await?;
     let waited = catalog.waiting_files(true).await?;
-    let begun = Instant::now();
+    let mut failing = Duration::ZERO;
     let mut first_failure: Option<ReleaseFilesFailure> = None;
     for file in &waited {
+        let begun = Instant::now();
         if let Err(failure) = move_file(catalog, files, file).await {
             first_failure.get_or_insert(failure);
-            if begun.elapsed() > PATIENCE {
+            failing += begun.elapsed();
+            if failing > PATIENCE {
                 break;
             }
         }
@@ -56,9 +58,11 @@ pub async fn finish_releases(
         // Whoever moved files may have described nothing, and what goes back to a version that is
         // retained has none to move.
         for (name, version) in catalog.released_versions().await? {
+            let begun = Instant::now();
             if let Err(failure) = Box::pin(iceberg.describe_released(&name, version)).await {
                 first_failure.get_or_insert(failure.into());
-                if begun.elapsed() > PATIENCE {
+                failing += begun.elapsed();
+                if failing > PATIENCE {
                     break;
                 }
             }

@@ -26,7 +26,7 @@ use super::catalogue_view::describe_rows;
 use crate::ApiState;
 use crate::request::{DataRequest, SelectedOutput};
 use crate::response::headers::ResponseHead;
-use crate::response::plan::ResponsePlan;
+use crate::response::plan::{ResponsePlan, RowSource};
 use crate::response::{Opened, PendingResponse, open};
 
 /// Rows that an adapter wants to be sent.
@@ -123,7 +123,11 @@ impl SentHead {
         hash.update(plan.tag.as_str());
         hash.update(self.frame);
         // Rows that a plan may cut have been sent as if they were all.
-        if plan.source.read_plan().is_some_and(|read| read.plan_row_cap.is_some()) {
+        let cap = match &plan.source {
+            RowSource::Changes(changes) => changes.capped_at,
+            source => source.read_plan().and_then(|read| read.plan_row_cap),
+        };
+        if cap.is_some() {
             hash.update("capped");
         }
         EntityTag::from_hash(&hash.finalize())

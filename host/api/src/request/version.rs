@@ -69,12 +69,18 @@ impl NamedVersion {
         id: &SnapshotId,
         as_of: Option<Millis>,
     ) -> Result<Self, Error> {
-        // Of several versions with the same rows it is the one of that time, as far as is known now.
-        if let Some(at) = as_of
-            && !is_listed_at(dataset, id, at)
-            && let Some(snapshot) = app.core.version_with_id_at(dataset, id, at).await?
-        {
-            return Ok(Self::Readable(snapshot));
+        // Of several versions with the same rows it is that of the time, as far as is known now.
+        if let Some(at) = as_of {
+            if is_listed_at(dataset, id, at)
+                && let Some(listed) = retained_snapshot(app, dataset, id.as_str()).await?
+                // Data may have gone back to it since the list was read.
+                && listed.created_at <= at
+            {
+                return Ok(Self::Readable(listed));
+            }
+            if let Some(snapshot) = app.core.version_with_id_at(dataset, id, at).await? {
+                return Ok(Self::Readable(snapshot));
+            }
         }
         if let Some(snapshot) = retained_snapshot(app, dataset, id.as_str()).await? {
             return Ok(Self::Readable(snapshot));

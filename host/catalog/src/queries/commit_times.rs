@@ -41,7 +41,11 @@ pub(super) async fn corrected_latest_time(
     if !is_ahead(latest, now) {
         return Ok(latest);
     }
-    date_future_versions(connection, name, now).await?;
+    for (number, at) in future_versions(connection, name, now).await? {
+        for statement in [DATE_SNAPSHOT, DATE_PAST, DATE_CHANGES] {
+            connection.query(statement).bind(number).bind(at.0).execute().await?;
+        }
+    }
     latest_time(connection, name, now).await
 }
 
@@ -56,24 +60,21 @@ pub(super) async fn latest_time(
     Ok(latest.map(Millis))
 }
 
-/// Dates the versions that a clock that was ahead has made: in their order, a second apart, at the
-/// last seconds before `now`. They were made by then, and nothing tells when.
-async fn date_future_versions(
+/// Returns the numbers of the versions that a clock that was ahead has made, with the dates that
+/// they get: in their order, a second apart, at the last seconds before `now`. They were made by
+/// then, and nothing tells when.
+pub(super) async fn future_versions(
     connection: &mut Connection<'_>,
     name: &DatasetName,
     now: Millis,
-) -> Result<(), sqlx::Error> {
+) -> Result<Vec<(i64, Millis)>, sqlx::Error> {
     let numbers: Vec<(i64,)> =
         connection.query(FUTURE_VERSIONS).bind(name.as_str()).bind(now.0).all().await?;
     let seconds = i64::try_from(numbers.len()).unwrap_or(i64::MAX);
     let first = Millis(now.0.saturating_sub(seconds.saturating_mul(1_000)));
     let first = next_commit_time(latest_time(connection, name, now).await?, first);
-    for ((number,), at) in numbers.into_iter().zip((first.0..).step_by(1_000)) {
-        for statement in [DATE_SNAPSHOT, DATE_PAST, DATE_CHANGES] {
-            connection.query(statement).bind(number).bind(at).execute().await?;
-        }
-    }
-    Ok(())
+    let dates = (first.0..).step_by(1_000).map(Millis);
+    Ok(numbers.into_iter().map(|(number,)| number).zip(dates).collect())
 }
 
 /// Returns the second of `now`, or the one after `latest` where that is later: all that clients see

@@ -51,11 +51,12 @@ const RELEASED_FILES: &str = "
         SELECT file_sha256 FROM waiting_releases
         UNION SELECT changes_sha256 FROM waiting_releases WHERE changes_sha256 IS NOT NULL)";
 
-/// Selects the newest versions that have waited: they became visible after they were committed.
+/// Selects the newest versions that have waited: they became visible at another time than that of
+/// their commit, or late.
 const RELEASED_VERSIONS: &str = "
     SELECT s.dataset, s.version FROM log_entries l
     JOIN snapshots s ON s.dataset = l.dataset AND s.version = l.version
-    WHERE l.committed_at < l.released_at
+    WHERE l.committed_at <> l.released_at
     AND s.number = (SELECT MAX(newer.number) FROM snapshots newer WHERE newer.dataset = l.dataset)
     ORDER BY s.dataset";
 

@@ -232,8 +232,8 @@ async fn commit_release(
         snapshot: snapshot.clone(),
         changes: changes.cloned(),
         facts: facts.clone(),
-        // Before it is visible, also where it is late: by that the log knows what has waited.
-        committed_at: Some(now.min(Millis(visible_at.0.saturating_sub(1)))),
+        // Never the very instant at which it is visible, as it is of what has not waited.
+        committed_at: Some(if now == visible_at { Millis(now.0.saturating_add(1)) } else { now }),
     };
     let (id,): (i64,) = connection
         .query(INSERT)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use yearbook_domain::{ChangeCounts, Dataset, DatasetName, Millis, Snapshot, SnapshotSummary};
 
-use super::commit_times::{is_ahead, latest_time, next_commit_time};
+use super::commit_times::{future_versions, is_ahead, latest_time, next_commit_time};
 use super::sql_enum::RowContext;
 use super::waiting_commits::WaitingPublication;
 use super::{datasets, snapshots};
@@ -15,6 +15,9 @@ use crate::{Catalog, CatalogError};
 
 const WAITING: &str =
     "SELECT id, dataset, release_at, publication FROM waiting_releases ORDER BY release_at, id";
+
+/// Numbers of snapshots, in the order of [`datasets::summaries`].
+const NUMBERS: &str = "SELECT number FROM snapshots WHERE dataset = $1 ORDER BY number";
 
 const COUNTS: &str = "SELECT versions, column_changes FROM datasets WHERE name = $1";
 
@@ -69,12 +72,15 @@ async fn assemble(
     let mut column_changes = place.count("column_changes", column_changes)?;
     let mut latest = latest_time(connection, &name, Millis(i64::MAX)).await?;
     if is_ahead(latest, release_at) {
-        // Versions of the future get dates before it, a second apart.
-        latest = latest_time(connection, &name, release_at).await?;
-        for summary in snapshots.iter_mut().filter(|summary| summary.created_at > release_at) {
-            let before = i64::try_from(version.saturating_sub(summary.version)).unwrap_or(0);
-            summary.created_at = Millis(release_at.0.saturating_sub(before.saturating_mul(1_000)));
+        // Versions of the future get dates of the past, as they do in the database at this time.
+        let dates = future_versions(connection, &name, release_at).await?;
+        let numbers: Vec<(i64,)> = connection.query(NUMBERS).bind(name.as_str()).all().await?;
+        for (summary, (number,)) in snapshots.iter_mut().zip(numbers) {
+            if let Some((_, at)) = dates.iter().find(|(dated, _)| *dated == number) {
+                summary.created_at = *at;
+            }
         }
+        latest = snapshots.iter().map(|summary| summary.created_at).max();
     }
     if let Some(newest) = snapshots.last().filter(|newest| newest.id == snapshot.id) {
         // A retired dataset comes back as it was.
